@@ -47,23 +47,23 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// The weakest verdict among the claims: one line for the whole experiment.
-    pub(crate) fn verdict(&self) -> Verdict {
-        let failed = self.claims.iter().find_map(|claim| match claim.verdict() {
-            Verdict::DoesNotHold(why) => Some((claim, why)),
-            _ => None,
-        });
-        let Some((claim, why)) = failed else {
-            return self.claims.iter().map(Claim::verdict).max().unwrap_or(Verdict::Reproduced);
+    /// One line for the whole experiment: the claim of the paper that fails, else the weakest
+    /// verdict. A claim of ours decides only where there are no others.
+    pub(crate) fn verdict(&self, scale: Scale) -> String {
+        let all: Vec<(&Claim, Verdict)> = self.claims.iter().map(|claim| (claim, claim.verdict(scale))).collect();
+        let weakest = all.iter().map(|(_, verdict)| verdict.name()).max_by_key(|name| rank(name, &all));
+        let failed = all.iter().find(|(_, verdict)| verdict.why_not().is_some() && Some(verdict.name()) == weakest);
+        let Some((claim, verdict)) = failed else {
+            return weakest.unwrap_or("no claims").to_owned();
         };
-        let holding = self.claims.iter().filter(|claim| !matches!(claim.verdict(), Verdict::DoesNotHold(_))).count();
-        let all = self.claims.len();
-        Verdict::DoesNotHold(format!("{}: {why} ({holding} of {all} claims hold)", claim.says))
+        let (name, why) = (verdict.name(), verdict.why_not().unwrap_or_default());
+        let holding = all.iter().filter(|(_, verdict)| verdict.why_not().is_none()).count();
+        format!("{name}: {}: {why} ({holding} of {} claims hold)", claim.says, all.len())
     }
 
     /// The claims that came out otherwise than this project states.
-    pub(crate) fn surprises(&self) -> impl Iterator<Item = &Claim> {
-        self.claims.iter().filter(|claim| !claim.is_as_stated())
+    pub(crate) fn surprises(&self, scale: Scale) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(move |claim| !claim.is_as_stated(scale))
     }
 
     pub(crate) fn csv(&self) -> String {
@@ -77,7 +77,14 @@ impl Findings {
     }
 }
 
-/// To six significant digits, without trailing zeros; what is no number is an empty cell.
+/// The place of a verdict in the order of [`Verdict`].
+fn rank(name: &str, all: &[(&Claim, Verdict)]) -> usize {
+    let mut verdicts: Vec<&Verdict> = all.iter().map(|(_, verdict)| verdict).collect();
+    verdicts.sort_unstable();
+    verdicts.iter().position(|verdict| verdict.name() == name).unwrap_or(0)
+}
+
+/// To six significant digits, without trailing zeros; NaN is an empty cell.
 fn rounded(number: f64) -> String {
     if !number.is_finite() {
         return String::new();
@@ -119,12 +126,17 @@ mod tests {
     fn one_line_names_the_claim_that_fails_and_else_the_weakest_verdict() {
         let findings =
             |claims| Findings { setting: String::new(), numbers: numbers(["x"]), pictures: Vec::new(), claims };
-        let holds = || Claim::value("a", Ok(()));
-        assert_eq!(findings(vec![holds(), Claim::shape("b", Ok(()))]).verdict(), Verdict::ShapeHolds);
-        assert_eq!(findings(vec![holds()]).verdict(), Verdict::Reproduced);
-        let failing = findings(vec![holds(), Claim::value("c", Err("1 is not 2".into())).stated_not_to_hold()]);
-        assert_eq!(failing.verdict().to_string(), "does not hold: c: 1 is not 2 (1 of 2 claims hold)");
-        assert_eq!(failing.surprises().count(), 0);
+        let holds = || Claim::printed("a", Ok(()));
+        let verdict = |claims| findings(claims).verdict(Scale::Full);
+        assert_eq!(verdict(vec![holds(), Claim::shape("b", Ok(()))]), "shape holds");
+        assert_eq!(verdict(vec![holds(), Claim::ours("b", Ok(()))]), "reproduced");
+        assert_eq!(verdict(vec![Claim::ours("b", Ok(()))]), "our own");
+        let failed = Claim::printed("c", Err("1 is not 2".into())).stated_not_to_hold();
+        let other = Claim::shape("d", Err("3 is not 4".into())).on_other_data().stated_not_to_hold();
+        let failing = findings(vec![holds(), other.clone(), failed]);
+        assert_eq!(failing.verdict(Scale::Full), "does not hold: c: 1 is not 2 (1 of 3 claims hold)");
+        assert_eq!(verdict(vec![other, holds()]), "not on our data: d: 3 is not 4 (1 of 2 claims hold)");
+        assert_eq!(failing.surprises(Scale::Full).count(), 0);
     }
 
     #[test]

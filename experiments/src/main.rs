@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+mod adults;
 mod claim;
 mod cloning;
 mod cross_release;
@@ -17,21 +18,25 @@ mod sample;
 mod shape;
 mod together;
 mod versatile;
+#[cfg(test)]
+mod wrong;
 
 use experiment::{Experiment, Scale, Trouble};
-use record::Entry;
+use record::{Entry, Part};
 
 const USAGE: &str = "\
-usage: experiments COMMAND [--quick] [--output FOLDER]
+usage: experiments COMMAND [--quick] [--output FOLDER] [--parts FOLDER]
 
   list   the experiments, with the figures that each draws again
   NAME   run one: its table is printed, its pictures are written
   all    run all, and write EXPERIMENTS.md
+  record write EXPERIMENTS.md from what earlier runs kept with --parts
 
   --quick   smaller data: minutes for all
   --output  where files are written: a table and pictures for each experiment,
             and EXPERIMENTS.md with `all`; by default experiments/figures, and
             EXPERIMENTS.md beside ARCHITECTURE.md
+  --parts   where what the record has of each experiment is kept
 ";
 
 /// By paper, in the order of the paper.
@@ -68,23 +73,25 @@ struct Command {
     what: String,
     scale: Scale,
     output: Option<PathBuf>,
+    parts: Option<PathBuf>,
 }
 
 impl Command {
     /// `None` when it is not understood.
     fn of(arguments: &[String]) -> Option<Command> {
-        let mut command = Command { what: String::new(), scale: Scale::Full, output: None };
+        let mut command = Command { what: String::new(), scale: Scale::Full, output: None, parts: None };
         let mut left = arguments.iter();
         while let Some(argument) = left.next() {
             match argument.as_str() {
                 "--quick" => command.scale = Scale::Quick,
                 "--output" => command.output = Some(left.next()?.into()),
+                "--parts" => command.parts = Some(left.next()?.into()),
                 option if option.starts_with('-') => return None,
                 what if command.what.is_empty() => command.what = what.to_owned(),
                 _ => return None,
             }
         }
-        let is_known = ["list", "all"].contains(&command.what.as_str())
+        let is_known = ["list", "all", "record"].contains(&command.what.as_str())
             || experiments().iter().any(|experiment| experiment.name == command.what);
         is_known.then_some(command)
     }
@@ -100,17 +107,31 @@ impl Command {
         let figures = self.output.clone().unwrap_or_else(|| root.join("experiments/figures"));
         std::fs::create_dir_all(&figures)?;
         let chosen = all.iter().filter(|experiment| self.what == "all" || experiment.name == self.what);
-        let mut entries = Vec::new();
+        let pictures = if self.output.is_some() { "" } else { "experiments/figures/" };
+        let (mut entries, mut parts) = (Vec::new(), Vec::new());
         for experiment in chosen {
-            entries.push(run_one(experiment, self.scale, &figures)?);
+            let entry = run_one(experiment, self.scale, &figures)?;
+            let part = Part::new(&entry, self.scale, pictures);
+            if let Some(folder) = &self.parts {
+                std::fs::create_dir_all(folder)?;
+                std::fs::write(folder.join(experiment.name), part.to_text())?;
+            }
+            parts.push(part);
+            entries.push(entry);
         }
-        if self.what == "all" {
+        if self.what == "record" {
+            let folder = self.parts.as_deref().ok_or("`record` needs --parts")?;
+            for experiment in &all {
+                let text = std::fs::read_to_string(folder.join(experiment.name))?;
+                parts.push(Part::of_text(&text).ok_or("what is kept of an experiment cannot be read")?);
+            }
+        }
+        if ["all", "record"].contains(&self.what.as_str()) {
             let record = self.output.clone().unwrap_or_else(|| root.to_owned()).join("EXPERIMENTS.md");
-            let pictures = if self.output.is_some() { "" } else { "experiments/figures/" };
-            std::fs::write(&record, record::record(&entries, self.scale, pictures))?;
+            std::fs::write(&record, record::record(&parts, self.scale))?;
             println!("written: {}", record.display());
         }
-        let surprises = entries.iter().map(|entry| entry.findings.surprises().count()).sum::<usize>();
+        let surprises = entries.iter().map(|entry| entry.findings.surprises(self.scale).count()).sum::<usize>();
         if surprises > 0 {
             eprintln!("error: {surprises} claims came out otherwise than stated; each is marked above");
         }
@@ -126,10 +147,10 @@ fn run_one(experiment: &Experiment, scale: Scale, figures: &Path) -> Result<Entr
     let seconds = started.elapsed().as_secs_f64();
     println!("{}\n{}", findings.setting, findings.csv());
     for claim in &findings.claims {
-        let mark = if claim.is_as_stated() { " " } else { "!" };
-        println!("{mark} {}: {}", claim.says, claim.verdict());
+        let mark = if claim.is_as_stated(scale) { " " } else { "!" };
+        println!("{mark} {}: {}", claim.says, claim.verdict(scale));
     }
-    println!("verdict: {} ({seconds:.1} s)\n", findings.verdict());
+    println!("verdict: {} ({seconds:.1} s)\n", findings.verdict(scale));
     std::fs::write(figures.join(format!("{}.csv", experiment.name)), findings.csv())?;
     for (name, picture) in record::picture_names(experiment, &findings).iter().zip(&findings.pictures) {
         std::fs::write(figures.join(name), picture.to_svg())?;

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use crate::experiment::{Experiment, Findings, Scale};
+use crate::sample::RULE;
 
 /// An experiment that was run.
 #[derive(Debug)]
@@ -11,6 +12,20 @@ pub(crate) struct Entry {
     pub(crate) experiment: Experiment,
     pub(crate) findings: Findings,
 }
+
+/// The meaning of each verdict.
+const KINDS: &str = "\
+- *reproduced*: the paper prints a number, and ours is the same to its digits;
+- *shape holds*: the paper shows a direction, an order or a limit, and so do our numbers;
+- *does not hold*: the paper's own data, or a counterexample that needs none, contradicts it;
+- *not on our data*: other data than the paper's contradicts it, and the paper's is not at hand;
+- *improved*: this project does it another way, and better; the paper's way was run beside it or is not available;
+- *our own*: a claim of this project that no paper makes;
+- *too small to tell*: a quick run says otherwise than the run at the paper's sizes.
+";
+
+/// The note in a section of a quick run.
+const QUICK: &str = " This section is of a quick run, on smaller data than the paper's.";
 
 /// The file names of an experiment's pictures.
 pub(crate) fn picture_names(experiment: &Experiment, findings: &Findings) -> Vec<String> {
@@ -21,33 +36,64 @@ pub(crate) fn picture_names(experiment: &Experiment, findings: &Findings) -> Vec
     (0..findings.pictures.len()).map(name).collect()
 }
 
-/// The document; `pictures` is the folder of the pictures, as a link names it.
-pub(crate) fn record(entries: &[Entry], scale: Scale, pictures: &str) -> String {
+/// One experiment in the record: its line in the summary, and its section.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    summary: String,
+    section: String,
+}
+
+/// Between the two in a file.
+const BETWEEN: &str = "\n=====\n";
+
+impl Part {
+    pub(crate) fn new(entry: &Entry, scale: Scale, pictures: &str) -> Part {
+        let Entry { experiment, findings } = entry;
+        let (name, paper, shows) = (experiment.name, experiment.paper, experiment.shows);
+        let summary = format!("| [{name}](#{name}) | {paper} {shows} | {} |\n", cell(&findings.verdict(scale)));
+        let mut text = String::new();
+        section(&mut text, entry, scale, pictures);
+        Part { summary, section: text }
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        format!("{}{BETWEEN}{}", self.summary, self.section)
+    }
+
+    pub(crate) fn of_text(text: &str) -> Option<Part> {
+        let (summary, section) = text.split_once(BETWEEN)?;
+        Some(Part { summary: summary.to_owned(), section: section.to_owned() })
+    }
+}
+
+/// The document.
+pub(crate) fn record(parts: &[Part], scale: Scale) -> String {
     let command = scale.of("all", "all --quick");
     let mut text = format!(
         "# Experiments\n\nThe figures and worked examples of the papers, computed again. This page is written by\n\
          `cargo run --release -p experiments -- {command}`; the papers are in [PAPERS.md](PAPERS.md). A verdict follows\n\
-         from the numbers: *reproduced* where the paper prints values and ours are the same, *shape holds* where it shows\n\
-         a direction or an order and ours is the same, *does not hold* with the numbers that contradict it.\n\n"
+         from the numbers:\n\n{KINDS}\n{RULE}\n\n"
     );
     text.push_str(scale.of(
-        "The data has the papers' sizes; every section states them. `--quick` takes smaller data.\n\n",
+        "The data has the papers' sizes, unless a section says that it is of a quick run.\n\n",
         "The data of this run is smaller than the papers'; every section states its size.\n\n",
     ));
     text.push_str("| experiment | of | verdict |\n|---|---|---|\n");
-    for Entry { experiment, findings } in entries {
-        let (name, paper, shows) = (experiment.name, experiment.paper, experiment.shows);
-        let _ = writeln!(text, "| [{name}](#{name}) | {paper} {shows} | {} |", cell(&findings.verdict().to_string()));
-    }
-    entries.iter().for_each(|entry| section(&mut text, entry, pictures));
+    parts.iter().for_each(|part| text.push_str(&part.summary));
+    parts.iter().for_each(|part| text.push_str(&part.section));
     text
 }
 
-fn section(text: &mut String, Entry { experiment, findings }: &Entry, pictures: &str) {
+fn section(text: &mut String, Entry { experiment, findings }: &Entry, scale: Scale, pictures: &str) {
     let Experiment { name, paper, shows, .. } = experiment;
-    let _ = write!(text, "\n## {name}\n\n{paper} {shows}. {}\n\n| claim | verdict |\n|---|---|\n", findings.setting);
+    let _ = write!(
+        text,
+        "\n## {name}\n\n{paper} {shows}. {}{}\n\n| claim | verdict |\n|---|---|\n",
+        findings.setting,
+        scale.of("", QUICK)
+    );
     for claim in &findings.claims {
-        let _ = writeln!(text, "| {} | {} |", cell(&claim.says), cell(&claim.verdict().to_string()));
+        let _ = writeln!(text, "| {} | {} |", cell(&claim.says), cell(&claim.verdict(scale).to_string()));
     }
     for (file, picture) in picture_names(experiment, findings).iter().zip(&findings.pictures) {
         let _ = write!(text, "\n![{}]({pictures}{file})\n", picture.title.replace(['[', ']'], ""));
@@ -69,9 +115,11 @@ mod tests {
     #[test]
     fn every_claim_is_listed_with_its_verdict_and_every_link_names_a_written_file() {
         let experiment = Experiment { name: "a-b", paper: "[X]", shows: "figure 1", run: |_| Err("unused".into()) };
-        let claims = vec![Claim::shape("p|q", Ok(())), Claim::value("r", Err("1 is not 2".into()))];
+        let claims = vec![Claim::shape("p|q", Ok(())), Claim::printed("r", Err("1 is not 2".into()))];
         let findings = Findings { setting: "Ten rows.".into(), numbers: numbers(["x"]), pictures: Vec::new(), claims };
-        let text = record(&[Entry { experiment, findings }], Scale::Quick, "");
+        let part = Part::new(&Entry { experiment, findings }, Scale::Quick, "");
+        assert_eq!(Part::of_text(&part.to_text()), Some(part.clone()));
+        let text = record(&[part], Scale::Quick);
         assert!(
             text.contains("| [a-b](#a-b) | [X] figure 1 | does not hold: r: 1 is not 2 (1 of 2 claims hold) |"),
             "{text}"

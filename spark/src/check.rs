@@ -30,5 +30,5 @@ pub fn check(release: &Path, address: &str) -> Result<Check, Error> {
     let session = Session::open(&address)?;
     let within = Within { judged: &judged, by: ReadBy::Counter(&session) };
     let release = Release::with_manifest_within(release, manifest, Some(within), &Monitor::default())?;
-    hedgerow::check(&release)
+    hedgerow::Release::from(release).check()
 }

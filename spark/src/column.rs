@@ -20,7 +20,7 @@ pub(crate) enum CellType {
     Text,
 }
 
-/// What strings are in a source.
+/// The kind of strings in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strings {
     /// Texts, as a table declares them.
@@ -66,7 +66,7 @@ impl CellType {
         }
     }
 
-    /// A cell from its text. A text that is none of its type stays a text, which is refused later
+    /// A cell from its text. A text that is not of its type stays a text, which is refused later
     /// with its column.
     pub(crate) fn cell(self, text: Option<&str>) -> Cell<'_> {
         let Some(text) = text else { return Cell::Missing };

@@ -129,7 +129,7 @@ impl Engine for SparkTable<'_> {
             let (count, cells) = row.split_last().ok_or_else(|| changed(place))?;
             let mut codes = Vec::with_capacity(columns.len());
             for (cell, &column) in cells.iter().zip(columns) {
-                // A text that was not there before: somebody writes to the source.
+                // A text that was not there before: the source changed.
                 codes.push(self.texts[column].code(cell.as_str()).ok_or_else(|| changed(place))?);
             }
             let count = count.as_i64().and_then(|count| u64::try_from(count).ok()).ok_or_else(|| changed(place))?;
@@ -295,7 +295,7 @@ fn profile_of(
 }
 
 pub(crate) fn changed(place: &str) -> TableError {
-    let hint = "publish again while nobody writes to it; a query must answer the same each time";
+    let hint = "publish again while no program writes to it; a query must answer the same each time";
     TableError::input(place, "the data changed while it was read", hint)
 }
 

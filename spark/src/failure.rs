@@ -1,4 +1,4 @@
-//! What the cluster answers when it cannot, split by who can act on it.
+//! Errors of the cluster, split by who can act on them.
 
 use std::io;
 use std::path::PathBuf;
@@ -29,8 +29,8 @@ pub(crate) fn unresolved(place: &str, error: &SparkError) -> TableError {
     if is_lost(error) { lost(place) } else { named(place, error) }
 }
 
-/// Whether the call reached nobody, or the connection broke while it was answered: then the client
-/// itself makes up a status that says nothing but that.
+/// Whether the server did not answer, or the connection broke while it was answered: then the
+/// client itself makes up a status that says nothing but that.
 fn is_lost(error: &SparkError) -> bool {
     let message = error.get_message();
     let broke = error.get_error_class().is_none() && TRANSPORT.iter().any(|text| message.contains(text));
@@ -43,16 +43,16 @@ fn named(place: &str, error: &SparkError) -> TableError {
     TableError::input(place, line, "check `table`, `query` or `path`, and the right to read it")
 }
 
-/// The cluster does not answer any more.
+/// The cluster stopped answering.
 pub(crate) fn lost(place: &str) -> TableError {
     let problem = "the connection to the cluster was lost; nothing was published";
     TableError::Io { path: PathBuf::from(place), source: io::Error::new(io::ErrorKind::ConnectionAborted, problem) }
 }
 
 const MESSAGE_MAX: usize = 300;
-/// What the client says of a connection that broke.
+/// The client's message about a broken connection.
 const TRANSPORT: [&str; 3] = ["transport error", "h2 protocol error", "error reading a body from connection"];
-/// The status of a call that reached nobody.
+/// The status of a call to a server that does not answer.
 const UNAVAILABLE: i32 = 14;
 
 /// Whether a text is a name such as `CAST_INVALID_INPUT` and can hold no value of a row.

@@ -80,21 +80,14 @@ fn main() -> ExitCode {
 }
 
 const FAILED: u8 = 1;
-const USAGE: u8 = 2;
-const UNSATISFIABLE: u8 = 3;
 const BREACH: u8 = 4;
 
 fn report(error: &Error) -> ExitCode {
     say(&format!("error: {error}"));
-    ExitCode::from(match error {
-        Error::Policy(_) | Error::Input(_) => USAGE,
-        Error::Unsatisfiable(_) => UNSATISFIABLE,
-        Error::Disclosure(_) => BREACH,
-        _ => FAILED,
-    })
+    ExitCode::from(error.exit_code())
 }
 
-/// A line on standard error. Unlike `eprintln!` it does not panic when nobody reads it any more.
+/// A line on standard error. Unlike `eprintln!` it does not panic when the reader is gone.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_table::TableError;
 
-/// Files of one table: more are no table of a person's data.
+/// The most files of one table.
 const PARTS_MAX: usize = 100_000;
 
 /// Moves the Parquet files of the folder `written` to `table` and removes the folder.

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use hedgerow::{Error, Monitor, Policy, Published};
 use hedgerow_config::{Cluster, Selection};
 use hedgerow_publish::catalog::Gate;
-use hedgerow_publish::remote::Remote;
-use hedgerow_publish::{PublishOptions, Source, TableFormat};
+use hedgerow_publish::{PublishOptions, RowStore, Source, TableFormat};
 use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{Format, InputError, TableError};
 
@@ -67,15 +66,15 @@ impl<'a> Publish<'a> {
 
     /// Publishes, watched by a monitor that can also cancel.
     pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Published, Error> {
-        let policy = self.policy;
+        let policy = self.policy.as_ref();
         let cluster = policy.source.cluster.as_ref().ok_or_else(|| {
             let hint = "write `engine = \"sc://host:15002\"`, or publish without a cluster: `hedgerow publish`";
             let place = format!("{}: source", policy.path.display());
             InputError::new(place, "`engine` is missing: no cluster holds the rows", hint)
         })?;
         let session = Session::open(&cluster.address)?;
-        let read = |options: &ReadOptions<'_>| -> Result<Box<dyn Remote + '_>, TableError> {
-            Ok(Box::new(open(&session, policy, cluster, options)?))
+        let rows = |options: &ReadOptions<'_>| -> Result<RowStore<'_>, TableError> {
+            Ok(RowStore::Remote(Box::new(open(&session, &policy.source, cluster, options)?)))
         };
         let options = PublishOptions {
             destination: self.destination,
@@ -86,22 +85,24 @@ impl<'a> Publish<'a> {
             nodes_max: None,
             seconds_max: None,
             levels: Vec::new(),
+            without: Vec::new(),
             metadata: Vec::new(),
             gate: Gate::default(),
+            memory: None,
             progress: monitor,
         };
-        Ok(hedgerow_publish::publish(policy, Source::Remote(&read), &options)?.into())
+        Ok(hedgerow_publish::publish(policy, Source::Open(&rows), &options)?.into())
     }
 }
 
 /// The table that a policy names, on its cluster.
 fn open<'s>(
     session: &'s Session,
-    policy: &Policy,
+    source: &hedgerow_config::Source,
     cluster: &Cluster,
     options: &ReadOptions<'_>,
 ) -> Result<SparkTable<'s>, TableError> {
-    let place = policy.source.path.display().to_string();
+    let place = source.path.display().to_string();
     let progress = options.progress;
     let (view, strings) = match &cluster.selection {
         Some(Selection::Table(name)) => {
@@ -113,9 +114,9 @@ fn open<'s>(
             (session.view_of_statement(query, progress)?, Strings::Declared)
         }
         None => {
-            let (format, how) = files(&policy.source.path, options)?;
+            let (format, how) = files(&source.path, options)?;
             let strings = if format == "csv" { Strings::Written } else { Strings::Undeclared };
-            (session.view_of_files(format, how, &absolute_pattern(&policy.source.path)?, progress)?, strings)
+            (session.view_of_files(format, how, &absolute_pattern(&source.path)?, progress)?, strings)
         }
     };
     SparkTable::of(session, view, &place, strings, options)

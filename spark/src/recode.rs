@@ -45,13 +45,13 @@ impl SparkTable<'_> {
             let labels = labels.filter(|(name, _)| name == column.name).map(|(_, labels)| labels.as_slice()).next();
             let label = |code: u32| labels.and_then(|labels| labels.get(code as usize)).map(|&label| i64::from(label));
             let dictionary = self.send_dictionary(column.name, Some(column), label, progress)?;
-            source.push(sql::Source { name: column.name, dictionary });
+            source.push(sql::SourceColumn { name: column.name, dictionary });
             released.push((column.name, sql::Origin::Value(place)));
         }
         let suppressed = table.suppressed.as_ref().filter(|suppressed| !suppressed.rows.is_empty());
         let rows = match suppressed {
             Some(suppressed) => self.send_suppressed(suppressed, table, progress)?,
-            None => sql::Rows::All,
+            None => sql::RowSelection::All,
         };
         Ok(sql::recode(&self.view, &source, &released, &rows))
     }
@@ -72,7 +72,7 @@ impl SparkTable<'_> {
         for (&(name, _), &(_, weight)) in classes.distinct.iter().zip(&key.places) {
             let column = table.columns.iter().find(|column| column.name == name && column.of_class.is_none());
             let number = |code: u32| Some(weight * i64::from(code));
-            source.push(sql::Source { name, dictionary: self.send_dictionary(name, column, number, progress)? });
+            source.push(sql::SourceColumn { name, dictionary: self.send_dictionary(name, column, number, progress)? });
         }
         for column in &table.columns {
             let known = source.iter().position(|source| source.name == column.name);
@@ -81,15 +81,19 @@ impl SparkTable<'_> {
                 (None, Some(place)) => sql::Origin::Value(place),
                 (None, None) => {
                     let dictionary = self.send_dictionary(column.name, Some(column), |_| None, progress)?;
-                    source.push(sql::Source { name: column.name, dictionary });
+                    source.push(sql::SourceColumn { name: column.name, dictionary });
                     sql::Origin::Value(source.len() - 1)
                 }
             };
             released.push((column.name, origin));
         }
         let (pieces, by) = self.send_pieces(classes, &key, progress)?;
-        let rows =
-            sql::Rows::InClasses { words: key.words(), pieces, by, classes: self.send_classes(table, progress)? };
+        let rows = sql::RowSelection::InClasses {
+            words: key.words(),
+            pieces,
+            by,
+            classes: self.send_classes(table, progress)?,
+        };
         Ok(sql::recode(&self.view, &source, &released, &rows))
     }
 
@@ -116,7 +120,7 @@ impl SparkTable<'_> {
         suppressed: &Suppressed,
         table: &RecodedTable<'_>,
         progress: &dyn Progress,
-    ) -> Result<sql::Rows, TableError> {
+    ) -> Result<sql::RowSelection, TableError> {
         let mut places = Vec::new();
         for (name, _) in &suppressed.labels {
             let place = table.columns.iter().position(|column| column.name == *name);
@@ -124,7 +128,7 @@ impl SparkTable<'_> {
         }
         let columns: Vec<String> = (0..places.len()).map(|label| format!("l{label} bigint")).collect();
         let rows = suppressed.rows.iter().map(|row| row.iter().map(|&label| Value::Long(label.into())).collect());
-        Ok(sql::Rows::But { suppressed: self.session.send(&columns.join(", "), rows, progress)?, places })
+        Ok(sql::RowSelection::But { suppressed: self.session.send(&columns.join(", "), rows, progress)?, places })
     }
 
     /// For every distinct row its key and what leads to its class.
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_number_cannot_hold_goes_to_the_next() {
+    fn keys_continue_in_the_next_word() {
         let many = u32::MAX as usize;
         let key = Key::new(&[many, 2, 1 << 31, many, many, 7]);
         assert_eq!(key.words(), [vec![0, 1], vec![2, 3], vec![4, 5]]);

@@ -1,7 +1,7 @@
 //! A session with a cluster: statements, tables that are sent there, rows that come back.
 //!
 //! The client waits for a server that is gone for many minutes. So it works on a thread of its own,
-//! and here somebody looks whether the server still answers, and whether the caller wants to go on.
+//! and the calling thread checks whether the server still answers and the caller has not canceled.
 
 use std::collections::HashMap;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -25,7 +25,7 @@ use crate::{local, sql, stream};
 /// How long a cluster that does not answer is waited for.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// Between two looks at whether to go on, and between two at whether the cluster answers.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 const PROBE_EVERY: Duration = Duration::from_secs(4);
 const PORT: u16 = 15_002;
 /// Parts of an answer that wait to be taken.
@@ -188,7 +188,7 @@ impl Session {
     ) -> Result<(), TableError> {
         let (mut answered, mut probed) = (Instant::now(), Instant::now());
         loop {
-            match receive.recv_timeout(LOOK_EVERY) {
+            match receive.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(value)) => {
                     answered = Instant::now();
                     match take(value) {
@@ -277,7 +277,7 @@ fn host_of(address: &ClusterAddress) -> (String, String) {
     (host, parameters.to_owned())
 }
 
-/// Whether somebody listens there.
+/// Whether a server listens there.
 fn is_there(host: &str, within: Duration) -> bool {
     let Ok(addresses) = host.to_socket_addrs() else { return false };
     addresses.into_iter().any(|address| TcpStream::connect_timeout(&address, within).is_ok())

@@ -52,12 +52,12 @@ pub(crate) fn together(views: &[String]) -> String {
 /// A column of the source: its name, and the view that has for each of its texts `t` the value `v`
 /// that is released and a number `l`.
 #[derive(Debug)]
-pub(crate) struct Source<'a> {
+pub(crate) struct SourceColumn<'a> {
     pub(crate) name: &'a str,
     pub(crate) dictionary: String,
 }
 
-/// What decides a released column.
+/// The origin of a released column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Origin {
     /// The value of a column of the source.
@@ -68,7 +68,7 @@ pub(crate) enum Origin {
 
 /// Which rows are released, and what is known of them.
 #[derive(Debug)]
-pub(crate) enum Rows {
+pub(crate) enum RowSelection {
     All,
     /// All but those whose labels are in the view `suppressed`, as `l0`, `l1`, … for the columns at
     /// these places.
@@ -103,7 +103,12 @@ pub(crate) enum Classes {
 }
 
 /// The rows of a view with each text replaced, in random order.
-pub(crate) fn recode(view: &str, source: &[Source<'_>], released: &[(&str, Origin)], rows: &Rows) -> String {
+pub(crate) fn recode(
+    view: &str,
+    source: &[SourceColumn<'_>],
+    released: &[(&str, Origin)],
+    rows: &RowSelection,
+) -> String {
     let names: Vec<&str> = source.iter().map(|column| column.name).collect();
     let mut known: Vec<String> = Vec::new();
     let mut joins = String::new();
@@ -115,7 +120,7 @@ pub(crate) fn recode(view: &str, source: &[Source<'_>], released: &[(&str, Origi
             identifier(&column.dictionary)
         ));
     }
-    if let Rows::InClasses { words, by, .. } = rows {
+    if let RowSelection::InClasses { words, by, .. } = rows {
         known.extend(words.iter().enumerate().map(|(word, places)| {
             let terms: String = places.iter().map(|place| format!(" + d{place}.l")).collect();
             format!("CAST(0 AS BIGINT){terms} AS k{word}")
@@ -132,16 +137,16 @@ pub(crate) fn recode(view: &str, source: &[Source<'_>], released: &[(&str, Origi
 }
 
 /// The rows as `recoded`, joined with what decides which of them are released as what.
-fn chosen(joined: &str, rows: &Rows) -> String {
+fn chosen(joined: &str, rows: &RowSelection) -> String {
     match rows {
-        Rows::All => format!("({joined}) AS recoded"),
-        Rows::But { suppressed, places } => {
+        RowSelection::All => format!("({joined}) AS recoded"),
+        RowSelection::But { suppressed, places } => {
             let same = |(label, place): (usize, &usize)| format!("recoded.l{place} = suppressed.l{label}");
             let same: Vec<String> = places.iter().enumerate().map(same).collect();
             let suppressed = identifier(suppressed);
             format!("({joined}) AS recoded LEFT ANTI JOIN {suppressed} AS suppressed ON {}", same.join(" AND "))
         }
-        Rows::InClasses { words, pieces, by, classes } => {
+        RowSelection::InClasses { words, pieces, by, classes } => {
             let keys: Vec<String> = (0..words.len()).map(|word| format!("k{word}")).collect();
             let same = |rows: &str| keys.iter().map(|key| format!("{rows}.{key} = pieces.{key}")).collect::<Vec<_>>();
             let (pieces, classes) = (identifier(pieces), identifier(classes));
@@ -198,27 +203,27 @@ mod tests {
                         CAST(`a``b` AS STRING) AS c1 FROM `v`) AS source GROUP BY c0, c1";
         assert_eq!(found, expected);
         let source = [
-            Source { name: "age", dictionary: "d_age".to_owned() },
-            Source { name: "sex", dictionary: "d_sex".to_owned() },
+            SourceColumn { name: "age", dictionary: "d_age".to_owned() },
+            SourceColumn { name: "sex", dictionary: "d_sex".to_owned() },
         ];
         let released = [("age", Origin::Value(0)), ("sex", Origin::Value(1))];
-        let found = recode("v", &source, &released, &Rows::But { suppressed: "s".to_owned(), places: vec![1] });
+        let found = recode("v", &source, &released, &RowSelection::But { suppressed: "s".to_owned(), places: vec![1] });
         assert!(found.contains("LEFT ANTI JOIN `s` AS suppressed ON recoded.l1 = suppressed.l0"), "{found}");
         assert!(found.starts_with("SELECT recoded.v0 AS `age`, recoded.v1 AS `sex` FROM ("), "{found}");
         assert!(found.ends_with("ORDER BY RAND()"), "{found}");
-        assert!(!recode("v", &source, &released, &Rows::All).contains("ANTI"));
+        assert!(!recode("v", &source, &released, &RowSelection::All).contains("ANTI"));
     }
 
     #[test]
     fn rows_are_numbered_only_where_equal_ones_are_parted() {
         let source = [
-            Source { name: "age", dictionary: "d_age".to_owned() },
-            Source { name: "sex", dictionary: "d_sex".to_owned() },
+            SourceColumn { name: "age", dictionary: "d_age".to_owned() },
+            SourceColumn { name: "sex", dictionary: "d_sex".to_owned() },
         ];
         let released = [("age", Origin::Class), ("sex", Origin::Value(1))];
         let recoded = |by: Classes| {
             let (pieces, classes) = ("p".to_owned(), "c".to_owned());
-            let rows = Rows::InClasses { words: vec![vec![0, 1], vec![]], pieces, by, classes };
+            let rows = RowSelection::InClasses { words: vec![vec![0, 1], vec![]], pieces, by, classes };
             recode("v", &source, &released, &rows)
         };
         let whole = recoded(Classes::Whole);

@@ -1,4 +1,4 @@
-//! What the cluster answers to one request, up to the message that says that it is complete.
+//! The answer of the cluster to one request, up to the message that it is complete.
 //!
 //! A server ends a stream of answers after a while, Apache Spark after two minutes, though its work
 //! goes on: the rest is requested. The client's own methods take the end of a stream for the end of
@@ -26,8 +26,8 @@ use spark_connect_proto::{
 
 /// Streams one after the other that end at once and bring nothing: the server does not keep to the
 /// protocol, or forgot the request.
-const VAIN_MAX: u32 = 20;
-const VAIN_BELOW: Duration = Duration::from_millis(100);
+const EMPTY_STREAMS_MAX: u32 = 20;
+const EMPTY_STREAM_TIME: Duration = Duration::from_millis(100);
 /// Before a stream is requested again that was cut.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -80,7 +80,7 @@ fn execute(client: &SparkConnectClient, command: CommandType) -> Result<(), Spar
     answers(client, plan::OpType::Command(command), |_| Ok(ControlFlow::Continue(())))
 }
 
-/// What a query answers.
+/// The answer to a query.
 pub(crate) fn relation_of(statement: &str) -> Relation {
     let query = Sql { query: statement.to_owned(), ..Sql::default() };
     Relation { rel_type: Some(relation::RelType::Sql(query)), ..Relation::default() }
@@ -137,8 +137,8 @@ fn answers(
                 Err(error) if error.grpc_code() == Some(UNAVAILABLE) => true,
                 Err(error) => return Err(error),
             };
-            vain = if brought || !cut && begun.elapsed() > VAIN_BELOW { 0 } else { vain + 1 };
-            if vain > VAIN_MAX {
+            vain = if brought || !cut && begun.elapsed() > EMPTY_STREAM_TIME { 0 } else { vain + 1 };
+            if vain > EMPTY_STREAMS_MAX {
                 return Err(broken(INCOMPLETE));
             }
             if vain > 0 {
@@ -150,7 +150,7 @@ fn answers(
     })
 }
 
-/// The status of a call that reached nobody.
+/// The status of a call to a server that does not answer.
 const UNAVAILABLE: i32 = 14;
 
 /// Classes of errors, as those of the cluster.

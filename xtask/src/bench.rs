@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-/// Rows of the table that the search is held against `GROUP BY` on.
+/// Rows of the table on which the search is compared with `GROUP BY`.
 const ROWS: u64 = 3_000_000;
 
 /// Times each figure is taken; the smallest counts.

@@ -1,12 +1,13 @@
 //! The project's habits as commands: `tidy` reads the repository and reports what is out of place,
-//! `test` runs everything that must pass before a change is accepted, `docs` rewrites what is
-//! written from the code, `bench` measures speed.
+//! `test` runs everything that must pass before a change is accepted, `mutants` tests the tests,
+//! `docs` rewrites what is written from the code, `bench` measures speed.
 
 use std::process::ExitCode;
 
 mod bench;
 mod docs;
 mod markdown;
+mod mutants;
 mod peers;
 mod repo;
 mod test;
@@ -15,11 +16,14 @@ mod tidy;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  tidy   hold the documents against the code: crates, dependencies, papers, links, words, text hygiene
+  tidy   compare the documents with the code: crates, dependencies, papers, links, words, text hygiene
   docs   rewrite the documents that are written from the code: docs/policy.md
   bench  measure the command's speed, each figure against another of the same run;
          with --peers, also that of other programs on the same file, in an environment of their own
-  test   format, clippy, tidy, all tests, the example run; stops at the first failure
+  mutants [WORD…]
+         make one mistake after the other in the code, or those with a word in their name, and see a
+         test fail for each: on request, it takes long
+  test   format, tidy, clippy, all tests, the example run; stops at the first failure
 ";
 
 fn main() -> ExitCode {
@@ -29,6 +33,7 @@ fn main() -> ExitCode {
         ["docs"] => docs::run(),
         ["bench"] => bench::run(),
         ["bench", "--peers"] => peers::run(),
+        ["mutants", ..] => mutants::run(&arguments[1..]),
         ["test"] => test::run(),
         ["help" | "-h" | "--help"] => {
             print!("{USAGE}");

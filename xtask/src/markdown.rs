@@ -51,7 +51,7 @@ fn cells(line: &str) -> Option<Vec<String>> {
     Some(inner.split('|').map(|cell| cell.trim().to_owned()).collect())
 }
 
-/// What stands between single backticks on a line.
+/// The texts between single backticks on a line.
 pub(crate) fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }

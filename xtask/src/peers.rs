@@ -17,7 +17,7 @@ const PACKAGES: [&str; 4] = ["anonypy", "pycanon", "anjana", "duckdb"];
 /// Runs one peer and prints its seconds and what it found.
 const SCRIPT: &str = include_str!("peers.py");
 
-/// Whoever takes longer is stopped, and reported so.
+/// A program that takes longer is stopped and reported.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Adult, with the eight quasi-identifiers that the script names.
@@ -64,6 +64,9 @@ impl Peers {
         self.peer("full-domain, at most 2 % suppressed", "anjana", "adult.csv")?;
         self.check(&hedgerow, "k of the release above")?;
         self.peer("k of the release above", "pycanon", "release/data.csv")?;
+        self.install_ours()?;
+        self.peer("nine measures of a frame", "hedgerow-measures", "adult.csv")?;
+        self.peer("nine measures of a frame", "pycanon-measures", "adult.csv")?;
         self.peer("floor: the bytes read", "read", "adult.csv")?;
         self.peer("floor: one sort (DuckDB, in memory)", "sort", "adult.csv")?;
         self.peer("floor: one GROUP BY (DuckDB, in memory)", "group", "adult.csv")
@@ -90,7 +93,18 @@ impl Peers {
         Ok(())
     }
 
-    /// The same plain file for everybody, with its hierarchies.
+    /// Our package for Python beside the others.
+    fn install_ours(&self) -> Result<(), String> {
+        let package = repo::root().join("python");
+        let mut install = Command::new(self.python());
+        install.args(["-m", "pip", "install", "--quiet"]).arg(package).env("CARGO_TARGET_DIR", target());
+        match install.status() {
+            Ok(status) if status.success() => Ok(()),
+            _ => Err("pip could not build and install ./python".to_owned()),
+        }
+    }
+
+    /// The same plain file for every program, with its hierarchies.
     fn prepare(&self) -> Result<(), String> {
         let adult = repo::root().join("examples/adult");
         let unpack = "import gzip, shutil, sys; shutil.copyfileobj(gzip.open(sys.argv[1]), open(sys.argv[2], 'wb'))";
@@ -150,7 +164,7 @@ fn row(task: &str, program: &str, seconds: f64, found: &str) {
     println!("{task:44} {program:22} {seconds:>9.3}  {found}");
 }
 
-/// What `publish --json` says of the classes.
+/// The classes in the output of `publish --json`.
 fn published(printed: &Value) -> String {
     let (classes, rows) = (&printed["classes"]["count"], &printed["rows"]);
     let k = &printed["guarantees"][0]["achieved"]["k"];
@@ -163,8 +177,11 @@ fn built() -> Result<PathBuf, String> {
     if !built.is_ok_and(|status| status.success()) {
         return Err("the command could not be built".to_owned());
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    Ok(repo::root().join(target).join("release/hedgerow"))
+    Ok(target().join("release/hedgerow"))
+}
+
+fn target() -> PathBuf {
+    repo::root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 fn timed(command: &mut Command) -> Result<(f64, String), String> {
@@ -177,7 +194,7 @@ fn timed(command: &mut Command) -> Result<(f64, String), String> {
     Ok((seconds, String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
-/// What a program prints on its last line, unless it takes too long.
+/// The last line of a program's output, unless it takes too long.
 fn bounded(command: &mut Command, patience: Duration) -> Result<Option<String>, String> {
     let started = Instant::now();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use hedgerow_audit::{AuditOptions, audit};
+use hedgerow_audit::{Adversary, AuditOptions, audit};
 use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Bound, Codes, Column, Cover, Domain, Table, Values};
 use rand::rngs::StdRng;
@@ -40,7 +40,7 @@ fn main() {
     let classes: Vec<usize> = opened.iter().map(|one| one.classes().expect("few attributes")[0].len()).collect();
     let counted = start.elapsed();
     let options =
-        AuditOptions { people: Some(&people), adversaries: vec!["composition".to_owned()], ..AuditOptions::default() };
+        AuditOptions { people: Some(&people), adversaries: vec![Adversary::Composition], ..AuditOptions::default() };
     let audited = audit(&opened, &options).expect("the tables belong together");
     let finished = start.elapsed();
     let finding = &audited.findings[0];

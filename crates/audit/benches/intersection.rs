@@ -36,7 +36,7 @@ fn main() {
             buckets: buckets.collect(),
         }
     };
-    // Strides without a common divisor with the rows deal everybody once.
+    // A stride coprime to the number of rows visits every row once.
     let tables = [table("one", [0, 1], 1), table("two", [1, 2], 7)];
     let start = Instant::now();
     let joined = join(&tables);

@@ -4,7 +4,7 @@
 //! The level is found, not believed: it is the finest one on which every released label stands for
 //! the very values that the codebook says it covers. A release that was not made from this source
 //! under this policy has no such level. Under local recoding one value can be released under
-//! several labels, and there is no level to find.
+//! several labels, and the attribute has no single level.
 
 use hashbrown::HashMap;
 use hedgerow_release::codebook::Codebook;
@@ -39,7 +39,8 @@ pub(crate) struct Attribute<'a> {
     pub(crate) hierarchy: &'a Hierarchy,
     /// By released code.
     pub(crate) cells: Vec<Cell>,
-    /// What lies under the labels, as a reader who knows the source's values sees it.
+    /// The values under the labels, as `hedgerow query` sees them; where that leaves shares
+    /// unknown, as a reader who knows the source's values sees them.
     pub(crate) axis: Axis,
     /// Whether each released label is the top, which covers everything.
     pub(crate) is_top: Vec<bool>,
@@ -49,7 +50,7 @@ pub(crate) struct Attribute<'a> {
     pub(crate) full_domain: Option<FullDomain>,
 }
 
-/// What is known when all values of an attribute were taken to one level.
+/// The recoding of an attribute whose values were all taken to one level.
 #[derive(Debug)]
 pub(crate) struct FullDomain {
     pub(crate) level: usize,
@@ -66,9 +67,11 @@ impl<'a> Attribute<'a> {
         source: &'a Table,
         released: &'a Table,
         codebook: &Codebook,
+        ranges: &[(String, Extent)],
         recoding: Recoding,
     ) -> Result<Attribute<'a>, TableError> {
         let name = quasi.name;
+        let declared = ranges.iter().find(|(declared, _)| declared == name).map(|(_, range)| *range);
         let (source, released) = both_columns(name, source, released)?;
         let texts: Vec<String> = (0..released.domain.cardinality() as u32).map(|c| released.domain.text(c)).collect();
         let mut cells = Vec::with_capacity(texts.len());
@@ -101,11 +104,16 @@ impl<'a> Attribute<'a> {
             |text: &str| full_domain.as_ref().map_or(source.domain.code_of(text).is_none(), |found| found.level > 0);
         let is_top =
             |(text, cell): (&String, &Cell)| above_values(text) && text == top_text && cell.codes.len() == values;
-        // Cells of their own leave the ends of the axis to whatever range is known: here, that of
-        // the source's values.
-        let ends = |last: u32| Some(Extent { low: source.domain.number(0)?, high: source.domain.number(last)? });
-        let last = (source.domain.present() as u32).checked_sub(1);
-        let range = last.filter(|_| full_domain.is_none()).and_then(ends);
+        // As a reader sees it, and where that leaves shares unknown, as a reader who knows which
+        // values there are.
+        let kind = Some(source.domain.kind());
+        let mut axis = Axis::bind(released, codebook, kind, None, declared)?;
+        if axis.leaves_unknown() {
+            let ends = |last: u32| Some(Extent { low: source.domain.number(0)?, high: source.domain.number(last)? });
+            let last = (source.domain.present() as u32).checked_sub(1);
+            let range = declared.or(last.filter(|_| full_domain.is_none()).and_then(ends));
+            axis = Axis::bind(released, codebook, kind, Some(&source.domain), range)?;
+        }
         Ok(Attribute {
             name,
             source,
@@ -113,7 +121,7 @@ impl<'a> Attribute<'a> {
             hierarchy: quasi.hierarchy,
             is_top: texts.iter().zip(&cells).map(is_top).collect(),
             counts: released.counts(),
-            axis: Axis::bind(released, codebook, Some(source.domain.kind()), Some(&source.domain), range)?,
+            axis,
             cells,
             full_domain,
         })
@@ -192,10 +200,10 @@ fn both_columns<'a>(
     released: &'a Table,
 ) -> Result<(&'a Column, &'a Column), TableError> {
     let Some(source) = source.column(name) else {
-        return Err(TableError::input("source", format!("there is no column `{name}`"), OTHER_SOURCE));
+        return Err(TableError::input("source", format!("the source has no column `{name}`"), OTHER_SOURCE));
     };
     let Some(released) = released.column(name) else {
-        return Err(TableError::input("data.csv", format!("there is no column `{name}`"), OTHER_SOURCE));
+        return Err(TableError::input("data.csv", format!("the table has no column `{name}`"), OTHER_SOURCE));
     };
     Ok((source, released))
 }

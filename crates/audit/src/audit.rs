@@ -3,36 +3,44 @@
 
 use std::borrow::Borrow;
 
-use hedgerow_release::{Release, ReleasedClasses};
-use hedgerow_table::{Table, TableError};
+use hedgerow_release::{JointShare, Release, ReleasedClasses};
+use hedgerow_table::{NoProgress, Progress, Table, TableError};
 use serde::Serialize;
 
+use crate::Adversary;
 use crate::adversaries::correlation::Weights;
 use crate::adversaries::minimality::HowMade;
+use crate::adversaries::worlds::{Attacker, Columns, Released};
 use crate::adversaries::{
-    attribute, composition, correlation, definetti, difference, independence, intersection, linker, minimality,
+    attribute, composition, consistency, correlation, definetti, difference, independence, intersection, linker,
+    minimality, worlds,
 };
 use crate::combined_view::{CombinedView, Group, pairs};
 use crate::finding::{Finding, Needs, WorstPair};
 use crate::kinds::{Joinable, kind};
+use crate::linked::{Linked, ROWS_COUNTED, ROWS_COUNTED_LINKED};
+use crate::people::is_known;
 use crate::unread::unread_labels;
 
-/// What the caller chooses.
+/// The options of an audit.
 #[derive(Debug, Clone)]
 pub struct AuditOptions<'a> {
     /// The people to look for: their quasi-identifiers, and their sensitive value where hits are to
     /// be counted.
     pub people: Option<&'a Table>,
-    /// By name; all when empty.
-    pub adversaries: Vec<String>,
+    /// All when empty.
+    pub adversaries: Vec<Adversary>,
     /// Only those who conclude from the tables alone ([`CERTAIN`]): neither by the likeliest model
     /// nor by how a release was made.
     pub certain_only: bool,
-    /// Anybody left with fewer sensitive values is a breach; 2 when absent.
+    /// A person left with fewer sensitive values is a breach; 2 when absent.
     pub l: Option<u64>,
-    /// Anybody among fewer rows is a breach.
+    /// Of these sensitive attributes, fewer values than this are a breach, where it is more than
+    /// `l`.
+    pub required: Vec<(String, u64)>,
+    /// A person who matches fewer rows is a breach.
     pub k: Option<u64>,
-    /// A higher confidence in anybody's sensitive value is a breach, also that of adversaries who
+    /// A higher confidence in a person's sensitive value is a breach, also that of adversaries who
     /// can only believe. The linker's confidence is about rows: `k` limits it.
     pub confidence: Option<f64>,
     pub weights: Weights,
@@ -43,6 +51,15 @@ pub struct AuditOptions<'a> {
     pub own: Vec<Vec<usize>>,
     /// How the releases were made, where a policy says it.
     pub made: Option<HowMade<'a>>,
+    /// The attacker's knowledge of columns that the people's table lacks.
+    pub columns: Columns,
+    /// How likely each sensitive value is beforehand, by its text, for the worlds that are counted;
+    /// every world counts the same when empty.
+    pub prior: Vec<(String, f64)>,
+    /// What is known of how attributes of several releases go together. It is for who has no list
+    /// of people: with people, such an attacker is one more.
+    pub joint: Vec<JointShare>,
+    pub progress: &'a dyn Progress,
 }
 
 impl Default for AuditOptions<'_> {
@@ -52,22 +69,35 @@ impl Default for AuditOptions<'_> {
             adversaries: Vec::new(),
             certain_only: false,
             l: None,
+            required: Vec::new(),
             k: None,
             confidence: None,
             weights: Weights::Exact,
             table: false,
             own: Vec::new(),
             made: None,
+            columns: Columns::Listed,
+            prior: Vec::new(),
+            joint: Vec::new(),
+            progress: &NoProgress,
         }
     }
 }
 
-/// The adversaries who rule out what the tables rule out. What they leave to nobody is a breach by
-/// itself.
-pub const CERTAIN: [&str; 6] =
-    ["attribute", "independence", "correlation", "composition", "difference", "intersection"];
+/// The adversaries who rule out only what the tables rule out. They do not guess: what they leave
+/// to a person is all that can be true.
+pub const CERTAIN: [Adversary; 8] = [
+    Adversary::Attribute,
+    Adversary::Independence,
+    Adversary::Correlation,
+    Adversary::Composition,
+    Adversary::Difference,
+    Adversary::Intersection,
+    Adversary::Consistency,
+    Adversary::Worlds,
+];
 
-/// What the audit found.
+/// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Audited {
     #[serde(rename = "adversaries")]
@@ -78,6 +108,9 @@ pub struct Audited {
     /// Labels of foreign tables that could not be read, each with the name of its table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The assumption about who is in which release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<String>,
     /// Whether people were looked for; else rows and cells were counted.
     #[serde(skip)]
     pub people_named: bool,
@@ -108,11 +141,11 @@ pub(crate) struct Opened<'a> {
 }
 
 fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
-    let wanted = |name: &str| {
-        let named = options.adversaries.is_empty() || options.adversaries.iter().any(|wanted| wanted == name);
-        named && (!options.certain_only || CERTAIN.contains(&name))
+    let requested = |adversary: Adversary| options.adversaries.contains(&adversary);
+    let wanted = |adversary: Adversary| {
+        let named = options.adversaries.is_empty() || requested(adversary);
+        named && (!options.certain_only || CERTAIN.contains(&adversary))
     };
-    let requested = |name: &str| options.adversaries.iter().any(|requested| requested == name);
     let mut named: Vec<(String, &ReleasedClasses)> = Vec::new();
     let mut all_rows: Vec<Option<ReleasedClasses>> = Vec::new();
     for release in releases {
@@ -129,39 +162,131 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
     }
     let tables: Vec<(&str, &ReleasedClasses)> = named.iter().map(|(name, table)| (name.as_str(), *table)).collect();
     let mut findings = Vec::new();
-    for (&(name, classes), all_rows) in tables.iter().zip(&all_rows) {
-        if wanted("linker") {
-            let classes = all_rows.as_ref().unwrap_or(classes);
-            findings.push(linker::run(name, classes, options.people, options.k.unwrap_or(2))?);
+    // Of other tables the attacker knows columns that the list lacks: their rows are looked at.
+    let is_looked_at = |classes: &ReleasedClasses| {
+        options.columns == Columns::All && options.people.is_some_and(|people| !is_known(classes, people))
+    };
+    let of_table = releases.iter().flat_map(|release| release.tables.iter().map(move |_| release.release));
+    for ((&(name, classes), all_rows), release) in tables.iter().zip(&all_rows).zip(of_table) {
+        let people = options.people.filter(|_| !is_looked_at(classes));
+        let linked = Linked::of(release, classes);
+        if wanted(Adversary::Linker) {
+            let k = options.k.unwrap_or(2);
+            findings.push(match &linked {
+                Some(linked) => linker::run_linked(name, classes, linked, people, k)?,
+                None => linker::run(name, all_rows.as_ref().unwrap_or(classes), people, k)?,
+            });
         }
         for sensitive in &classes.sensitive {
-            if wanted("attribute") {
-                findings.push(attribute::run(name, classes, sensitive, options.people)?);
+            if wanted(Adversary::Attribute) {
+                let over_units = linked.as_ref().filter(|_| people.is_none());
+                let over_units =
+                    over_units.and_then(|linked| attribute::run_linked(name, classes, linked, &sensitive.name));
+                findings.push(match over_units {
+                    Some(finding) => finding,
+                    None => attribute::run(name, classes, sensitive, people)?,
+                });
             }
-            if wanted("definetti") && (requested("definetti") || classes.len() > classes.buckets()) {
-                findings.push(definetti::run(name, classes, sensitive, options.people)?);
+            if wanted(Adversary::Definetti) && (requested(Adversary::Definetti) || classes.len() > classes.buckets()) {
+                findings.push(definetti::run(name, classes, sensitive, people)?);
             }
         }
     }
-    if wanted("minimality") {
-        findings.extend(minimal(releases, options, requested("minimality"))?);
+    if wanted(Adversary::Minimality) {
+        findings.extend(minimal(releases, options, requested(Adversary::Minimality))?);
     }
-    for protect in shared(&tables) {
-        findings.extend(together(protect, &tables, options, &wanted)?);
+    let released = released(releases, &named, options);
+    let combined: Vec<(&str, &ReleasedClasses)> =
+        tables.iter().copied().filter(|(_, classes)| !is_looked_at(classes)).collect();
+    for protect in shared(&combined) {
+        findings.extend(together(protect, &combined, &released, options, &wanted)?);
     }
-    if wanted("difference") {
-        findings.extend(differences(releases, options, requested("difference")));
+    if wanted(Adversary::Worlds) {
+        findings.extend(every_world(&released, options)?);
     }
-    if wanted("intersection") {
-        findings.extend(joins(releases, requested("intersection"))?);
+    if wanted(Adversary::Difference) {
+        findings.extend(differences(releases, options, requested(Adversary::Difference)));
     }
+    if wanted(Adversary::Consistency) && (options.people.is_some() || requested(Adversary::Consistency)) {
+        findings.extend(consistent(releases, options)?);
+    }
+    if wanted(Adversary::Intersection) {
+        findings.extend(joins(releases, requested(Adversary::Intersection))?);
+    }
+    findings.iter_mut().for_each(|finding| say_what_is_counted(releases, finding));
     let contradictions: Vec<Contradiction> = releases.iter().flat_map(contradictions_of).collect();
     for finding in &mut findings {
-        finding.limit_confidence(options.confidence.filter(|_| finding.adversary != "linker"));
+        finding.limit_confidence(options.confidence.filter(|_| finding.adversary != Adversary::Linker));
         finding.breach = is_breach(finding, options);
     }
     let breach = !contradictions.is_empty() || findings.iter().any(|finding| finding.breach);
-    Ok(Audited { findings, contradictions, warnings: Vec::new(), breach, people_named: options.people.is_some() })
+    let assumed = findings.iter().find_map(|finding| finding.details.get("assumed")?.as_str().map(str::to_owned));
+    let people_named = options.people.is_some();
+    Ok(Audited { findings, contradictions, warnings: Vec::new(), breach, assumed, people_named })
+}
+
+/// Notes where rows are counted though they belong to units.
+fn say_what_is_counted(releases: &[Opened<'_>], finding: &mut Finding) {
+    if finding.counts_units() {
+        return;
+    }
+    let is_named = |release: &&Opened<'_>| finding.releases.iter().any(|name| name == release.name);
+    let units = releases.iter().filter(is_named).filter_map(|release| release.release.manifest()?.hedgerow.units);
+    let linked: Vec<bool> = units.map(|units| units.linked).collect();
+    if linked.contains(&false) {
+        finding.note(ROWS_COUNTED);
+    } else if !linked.is_empty() {
+        finding.note(ROWS_COUNTED_LINKED);
+    }
+}
+
+/// The tables with what their manifests say of rows, and whose they are.
+fn released<'a>(
+    releases: &[Opened<'_>],
+    named: &'a [(String, &'a ReleasedClasses)],
+    options: &AuditOptions<'_>,
+) -> Vec<Released<'a>> {
+    // Releases that are compared with each other are of one custodian, that of the first of them.
+    let mut custodian: Vec<Option<usize>> = vec![None; releases.len()];
+    for own in &options.own {
+        let first = own.iter().filter_map(|&release| custodian[release]).chain(own.first().copied()).min();
+        own.iter().for_each(|&release| custodian[release] = first);
+    }
+    let mut names = named.iter();
+    let mut released: Vec<Released<'_>> = Vec::with_capacity(named.len());
+    for (release, &custodian) in releases.iter().zip(&custodian) {
+        let suppressed = release.release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed);
+        let counterfeit = release.release.method() == "clone";
+        for (name, classes) in names.by_ref().take(release.tables.len()) {
+            released.push(Released { name, classes, suppressed, counterfeit, custodian });
+        }
+    }
+    released
+}
+
+/// The attacker who misses nothing, for every sensitive attribute.
+fn every_world(released: &[Released<'_>], options: &AuditOptions<'_>) -> Result<Vec<Finding>, TableError> {
+    let mut protected: Vec<&str> =
+        released.iter().flat_map(|table| &table.classes.sensitive).map(|sensitive| sensitive.name.as_str()).collect();
+    protected.sort_unstable();
+    protected.dedup();
+    let attacker = Attacker {
+        people: options.people,
+        columns: options.columns,
+        prior: &options.prior,
+        joint: &options.joint,
+        progress: options.progress,
+    };
+    let by_shares = Attacker { people: None, ..attacker };
+    let mut findings = Vec::new();
+    for protect in protected {
+        findings.extend(worlds::run(protect, released, attacker)?);
+        if options.people.is_some() && !options.joint.is_empty() {
+            findings.extend(worlds::run(protect, released, by_shares)?);
+        }
+    }
+    findings.iter_mut().for_each(|finding| finding.count_below(options.l));
+    Ok(findings)
 }
 
 fn contradictions_of(release: &Opened<'_>) -> impl Iterator<Item = Contradiction> {
@@ -176,7 +301,8 @@ fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool)
     for release in releases {
         let Some(manifest) = release.release.manifest() else { continue };
         let known = options.people.is_some() && matches!(release.release.method(), "mondrian" | "full-domain");
-        for table in release.tables.iter().filter(|_| requested || known) {
+        let examined = release.tables.iter().filter(|table| is_examined(table, options));
+        for table in examined.filter(|_| requested || known) {
             for sensitive in &table.sensitive {
                 findings.push(minimality::run(
                     release.name,
@@ -188,6 +314,26 @@ fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool)
                     options.made,
                 )?);
             }
+        }
+    }
+    Ok(findings)
+}
+
+/// Nothing follows for people of whom a table's attributes are not known.
+fn is_examined(table: &ReleasedClasses, options: &AuditOptions<'_>) -> bool {
+    options.columns != Columns::All || options.people.is_none_or(|people| is_known(table, people))
+}
+
+/// Each table with the combinations of values that do not occur.
+fn consistent(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Vec<Finding>, TableError> {
+    let mut findings = Vec::new();
+    for release in releases {
+        for table in release.tables.iter().filter(|table| is_examined(table, options)) {
+            let name = match release.tables.len() {
+                1 => release.name.to_owned(),
+                _ => format!("{}/{}", release.name, table.name),
+            };
+            findings.extend(consistency::run(&name, release.release, table, options.people, options.k.unwrap_or(2))?);
         }
     }
     Ok(findings)
@@ -212,12 +358,15 @@ fn differences(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: b
 
 fn is_breach(finding: &Finding, options: &AuditOptions<'_>) -> bool {
     let few = |least: Option<u64>, wanted: u64| least.is_some_and(|least| least < wanted);
-    let values = options.l.unwrap_or(2);
+    let of_protect = options.required.iter().filter(|(name, _)| finding.protect.as_ref() == Some(name));
+    let values = options.l.into_iter().chain(of_protect.map(|(_, l)| *l)).max().unwrap_or(2);
     let confident = options.confidence.is_some_and(|limit| finding.max_confidence > limit);
     match finding.adversary {
-        "linker" => options.k.is_some_and(|k| few(finding.effective_k, k)),
+        Adversary::Linker => options.k.is_some_and(|k| few(finding.effective_k, k)),
         // What these believe rests on more than the release: it is reported, and judged by people.
-        "definetti" | "minimality" => confident,
+        Adversary::Definetti | Adversary::Minimality => confident,
+        // Too few rows that fit are a breach as too few values are.
+        Adversary::Consistency => finding.at_risk > 0 || confident,
         _ => {
             let pair = finding.worst_pair.as_ref().and_then(|pair| pair.effective_l);
             few(finding.effective_l, values) || few(pair, values) || confident
@@ -239,8 +388,9 @@ fn shared<'a>(tables: &[(&'a str, &'a ReleasedClasses)]) -> Vec<&'a str> {
 fn together<'a>(
     protect: &'a str,
     tables: &[(&'a str, &'a ReleasedClasses)],
+    released: &[Released<'_>],
     options: &AuditOptions<'_>,
-    wanted: &dyn Fn(&str) -> bool,
+    wanted: &dyn Fn(Adversary) -> bool,
 ) -> Result<Vec<Finding>, TableError> {
     let mut combined = CombinedView::new(protect, tables);
     let (all, two) = match options.people {
@@ -253,22 +403,28 @@ fn together<'a>(
             };
             (all, two)
         }
-        None => combined.cells(),
+        None => {
+            let (mut all, mut two) = combined.cells();
+            for group in std::iter::once(&mut all).chain(&mut two) {
+                worlds::keep_meeting(protect, released, &combined.names(&group.sides), group, options.progress)?;
+            }
+            (all, two)
+        }
     };
     let mut findings = Vec::new();
-    if wanted("independence") {
+    if wanted(Adversary::Independence) {
         let mut finding = independence::run(&combined, &all, options.table);
         finding.worst_pair = worst_pair(&two, |pair| independence::run(&combined, pair, false));
         findings.push(finding);
     }
-    if wanted("correlation") && options.people.is_some() {
+    if wanted(Adversary::Correlation) && options.people.is_some() {
         findings.extend(pairs(all.sides.len()).map(|pair| correlation::run(&combined, &all, pair, options.weights)));
-    } else if options.adversaries.iter().any(|name| name == "correlation") {
-        let mut finding = Finding::new("correlation", combined.names(&all.sides), Some(protect));
+    } else if options.adversaries.contains(&Adversary::Correlation) {
+        let mut finding = Finding::new(Adversary::Correlation, combined.names(&all.sides), Some(protect));
         finding.note_needs(Needs::People, "this adversary knows how many people are in each two cells");
         findings.push(finding);
     }
-    if wanted("composition") {
+    if wanted(Adversary::Composition) {
         let mut finding = composition::run(&combined, &all);
         finding.worst_pair = worst_pair(&two, |pair| composition::run(&combined, pair));
         findings.push(finding);
@@ -297,7 +453,7 @@ fn joins(releases: &[Opened<'_>], requested: bool) -> Result<Vec<Finding>, Table
             all.generalized.extend(found.generalized);
         }
         let mut finding = match all.tables.len() {
-            0 | 1 => Finding::new("intersection", names, None),
+            0 | 1 => Finding::new(Adversary::Intersection, names, None),
             _ => intersection::run(names, &all.tables),
         };
         if !all.generalized.is_empty() {
@@ -318,5 +474,7 @@ fn joins(releases: &[Opened<'_>], requested: bool) -> Result<Vec<Finding>, Table
     Ok(findings)
 }
 
+#[cfg(test)]
+mod every_world_tests;
 #[cfg(test)]
 mod tests;

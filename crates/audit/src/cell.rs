@@ -1,4 +1,4 @@
-//! What a released label covers of the column it came from: the values, and the interval of the
+//! The cover of a released label in the column it came from: the values, and the interval of the
 //! axis they lie on.
 //!
 //! The label's meaning comes from the codebook, the values from the source. A number or date label

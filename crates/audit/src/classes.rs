@@ -73,8 +73,7 @@ pub(crate) fn count_released(
         let released = FrequencySet::<W>::of_rows(&layout, &columns, released_rows);
         arrange(quasi.len(), sensitive, &layout, &released)
     });
-    // Nobody was suppressed: the people in a class's cells that the adversary may mean are its own
-    // rows.
+    // Without suppression, the people who fit a class's cells are its own rows.
     classes.population = (source_rows == released_rows).then(|| classes.sizes.clone());
     Ok(classes)
 }

@@ -28,11 +28,11 @@ pub(crate) struct Side<'a> {
     common: Vec<u32>,
     /// Rows per value of the common vocabulary.
     pub(crate) totals: Vec<u64>,
-    /// What adversaries see, each view once.
+    /// The views of adversaries, each once.
     pub(crate) views: Vec<View>,
 }
 
-/// What an adversary sees of one person in one release.
+/// An adversary's view of one person in one release.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct View {
     /// The classes that the person can be in.
@@ -57,7 +57,7 @@ impl View {
 pub(crate) struct Combination {
     /// One view for each of the sides of its [`Group`].
     pub(crate) views: Vec<u32>,
-    /// How many people are in it; 0 where nobody was named.
+    /// The number of people in it; 0 without a table of people.
     pub(crate) people: u64,
     /// Their true value, where the people's file has it.
     pub(crate) truth: Option<u32>,
@@ -68,14 +68,14 @@ pub(crate) struct Combination {
 pub(crate) struct Group {
     pub(crate) sides: Vec<usize>,
     pub(crate) combinations: Vec<Combination>,
-    /// By row of the people's table, which combination it is in; empty where nobody was named.
+    /// By row of the people's table, which combination it is in; empty without such a table.
     pub(crate) of_person: Vec<u32>,
     /// Not all combinations are listed.
     pub(crate) cut: bool,
 }
 
 impl Group {
-    /// What two of the releases show of the same people.
+    /// The views of the same people in two of the releases.
     pub(crate) fn only(&self, pair: [usize; 2]) -> Group {
         let combinations = self.combinations.iter().map(|combination| Combination {
             views: pair.map(|position| combination.views[position]).to_vec(),
@@ -163,7 +163,7 @@ impl<'a> CombinedView<'a> {
         Ok(Group { sides: (0..self.sides.len()).collect(), combinations, of_person, cut: false })
     }
 
-    /// The combinations that somebody could be in: cells that meet in every attribute they share.
+    /// The combinations that a person could be in: cells that meet in every attribute they share.
     /// Of all releases together, and of each two when there are more.
     pub(crate) fn cells(&mut self) -> (Group, Vec<Group>) {
         for side in &mut self.sides {

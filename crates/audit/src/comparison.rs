@@ -1,23 +1,31 @@
 //! The source and the release compared attribute by attribute and group by group. It shows private
 //! counts and is for the custodian alone.
 //!
-//! A value's rows in the release are what a reader would expect: the rows of a label spread evenly
-//! over the values that it covers. The loss of a subgroup is the normalized certainty penalty over
-//! all quasi cells of its rows, a suppressed row counting as 1: who pays for the privacy.
+//! A value's rows in the release are what a reader would expect: what `hedgerow query` estimates,
+//! and where that is unknown, what a reader expects who knows which values there are.
+//! The loss of a subgroup is the normalized certainty penalty over all quasi cells of its rows, a
+//! suppressed row counting as 1: who pays for the privacy.
 
 use hedgerow_release::Release;
 use hedgerow_release::generalized::Generalized;
-use hedgerow_table::{Domain, Table, TableError};
+use hedgerow_table::date::Date;
+use hedgerow_table::{Bound, Domain, Kind, Table, TableError, Values};
 use serde::Serialize;
 
 use crate::attribute::{Attribute, Recoding, Unchanged};
+use crate::estimate::declared;
+use crate::estimate::predicate::Predicate;
 use crate::kinds::{SourceTable, kind};
 use crate::loss::{mean, ncp};
+use crate::query_error::batch::selected;
 
 /// Values, or ranges of values, that an attribute is shown by.
 const VALUES_MAX: usize = 14;
 /// An attribute with more values has no subgroups of its own.
 const SUBGROUPS_MAX: usize = 12;
+
+/// Values that are shown together, by their codes, under a name.
+type Group = (String, Vec<u32>);
 
 /// A release next to its source.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -51,8 +59,8 @@ pub struct Subgroup {
     pub ncp: f64,
 }
 
-/// Compares a release with the source that it was made from. Where there is no row that could be
-/// compared, the comparison is empty.
+/// Compares a release with the source that it was made from. Where no row can be compared,
+/// the comparison is empty.
 pub fn compare(release: &Release, source: &SourceTable<'_>) -> Result<Comparison, TableError> {
     kind(release).compare(release, source)
 }
@@ -63,7 +71,8 @@ pub(crate) fn unchanged(rows: &Table, quasi: &[String], source: &SourceTable<'_>
     for name in quasi {
         let own = Unchanged::bind(name, source.table, rows)?;
         let counts = own.released.counts();
-        attributes.push(compared(name, &own.source.domain, &own.source.counts(), &exact(&own, &counts)));
+        let released = exact(&own, &counts);
+        attributes.push(compared(name, &own.source.domain, &own.source.counts(), added_up(&released))?);
     }
     Ok(Comparison { attributes, subgroups: Vec::new() })
 }
@@ -75,7 +84,8 @@ pub(crate) fn generalized(
     source: &SourceTable<'_>,
 ) -> Result<Comparison, TableError> {
     let recoding = if release.method() == "full-domain" { Recoding::FullDomain } else { Recoding::Local };
-    let bind = |quasi| Attribute::bind(quasi, source.table, &tables.table, release.codebook(), recoding);
+    let ranges = declared::ranges(release, "");
+    let bind = |quasi| Attribute::bind(quasi, source.table, &tables.table, release.codebook(), &ranges, recoding);
     let quasi: Vec<Attribute<'_>> = source.quasi.iter().map(bind).collect::<Result<_, _>>()?;
     let others = source.sensitive.iter().filter(|name| quasi.iter().all(|attribute| attribute.name != **name));
     let sensitive: Vec<(&str, Unchanged<'_>)> = others
@@ -84,11 +94,12 @@ pub(crate) fn generalized(
     let mut attributes = Vec::new();
     for attribute in &quasi {
         let domain = &attribute.source.domain;
-        attributes.push(compared(attribute.name, domain, &attribute.source.counts(), &spread(attribute)));
+        let expected = |groups: &[Group]| expected(attribute, groups);
+        attributes.push(compared(attribute.name, domain, &attribute.source.counts(), expected)?);
     }
     for (name, own) in &sensitive {
         let released = exact(own, &own.released.counts());
-        attributes.push(compared(name, &own.source.domain, &own.source.counts(), &released));
+        attributes.push(compared(name, &own.source.domain, &own.source.counts(), added_up(&released))?);
     }
     Ok(Comparison { attributes, subgroups: subgroups(release, &quasi, &sensitive)? })
 }
@@ -99,32 +110,88 @@ fn exact(own: &Unchanged<'_>, counts: &[u64]) -> Vec<f64> {
     own.released_code.iter().map(of).collect()
 }
 
-/// The rows of each label, spread evenly over the values that it covers.
-fn spread(attribute: &Attribute<'_>) -> Vec<f64> {
-    let mut expected = vec![0.0; attribute.source.domain.cardinality()];
-    for (cell, &rows) in attribute.cells.iter().zip(&attribute.counts) {
-        let each = rows as f64 / cell.codes.len().max(1) as f64;
-        cell.codes.iter().for_each(|&code| expected[code as usize] += each);
+/// The rows of each group of values, where the rows of each value are known.
+fn added_up(released: &[f64]) -> impl Fn(&[Group]) -> Result<Vec<f64>, TableError> {
+    |groups| {
+        let sum = |codes: &[u32]| codes.iter().map(|&code| released[code as usize]).sum();
+        Ok(groups.iter().map(|(_, codes)| sum(codes)).collect())
     }
-    expected
 }
 
-fn compared(name: &str, domain: &Domain, source: &[u64], released: &[f64]) -> ComparedAttribute {
-    let mut values: Vec<ComparedValue> = Vec::new();
-    let sum = |codes: &[u32]| {
-        let of = |rows: &dyn Fn(usize) -> f64| codes.iter().map(|&code| rows(code as usize)).sum::<f64>();
-        (codes.iter().map(|&code| source[code as usize]).sum(), of(&|code| released[code]))
+/// The rows of each group of values that `hedgerow query` estimates.
+fn expected(attribute: &Attribute<'_>, groups: &[Group]) -> Result<Vec<f64>, TableError> {
+    let domain = &attribute.source.domain;
+    let firsts: Vec<Option<Bound>> = groups.iter().map(|(_, codes)| bound(domain, *codes.first()?)).collect();
+    let predicate = |(place, (_, codes)): (usize, &Group)| {
+        let next = firsts.get(place + 1).copied().flatten();
+        predicate(domain, attribute.axis.kind, codes, next)
     };
-    for (value, codes) in shown_values(domain, source) {
-        let (source, released) = sum(&codes);
-        values.push(ComparedValue { value, source, released });
-    }
-    ComparedAttribute { name: name.to_owned(), values }
+    let predicates: Vec<Predicate> = groups.iter().enumerate().map(predicate).collect();
+    let shares = selected(&attribute.axis, &predicates)?;
+    let rows = |shares: &Vec<f64>| shares.iter().zip(&attribute.counts).map(|(share, &rows)| share * rows as f64).sum();
+    Ok(shares.iter().map(rows).collect())
 }
 
-/// What an attribute is shown by: its values, ranges of equal width, or its most frequent values
+fn bound(domain: &Domain, code: u32) -> Option<Bound> {
+    match domain.values() {
+        Values::Integer(values) => values.get(code as usize).copied().map(Bound::Integer),
+        Values::Float(values) => values.get(code as usize).copied().map(Bound::Float),
+        Values::Date(values) => values.get(code as usize).copied().map(Bound::Date),
+        Values::Category(_) => None,
+    }
+}
+
+/// The predicate of a group of values. A range of numbers extends to the next one.
+fn predicate(domain: &Domain, kind: Kind, codes: &[u32], next: Option<Bound>) -> Predicate {
+    let ends = |first: u32, last: u32| Some((bound(domain, first)?, bound(domain, last)?));
+    match codes {
+        [code] if Some(*code) == domain.missing_code() => return Predicate::Missing,
+        [first, .., last] if kind != Kind::Category => {
+            if let Some((first, last)) = ends(*first, *last) {
+                let last = next.and_then(just_below).unwrap_or(last);
+                return Predicate::Between(first, last);
+            }
+        }
+        [code] if kind != Kind::Category => {
+            if let Some(value) = bound(domain, *code) {
+                return Predicate::Between(value, value);
+            }
+        }
+        _ => {}
+    }
+    let missing = codes.iter().any(|code| Some(*code) == domain.missing_code());
+    let present = codes.iter().filter(|code| Some(**code) != domain.missing_code());
+    let mut among: Vec<String> = present.map(|&code| domain.text(code)).collect();
+    among.sort_unstable();
+    if missing { Predicate::TextsOrMissing(among) } else { Predicate::Texts { among, negated: false } }
+}
+
+fn just_below(bound: Bound) -> Option<Bound> {
+    Some(match bound {
+        Bound::Integer(value) => Bound::Integer(value.checked_sub(1)?),
+        Bound::Float(value) => Bound::Float(value.next_down()),
+        Bound::Date(Date(day)) => Bound::Date(Date(day.checked_sub(1)?)),
+    })
+}
+
+fn compared(
+    name: &str,
+    domain: &Domain,
+    source: &[u64],
+    released: impl Fn(&[Group]) -> Result<Vec<f64>, TableError>,
+) -> Result<ComparedAttribute, TableError> {
+    let groups = shown_values(domain, source);
+    let released = released(&groups)?;
+    let values = groups.into_iter().zip(released).map(|((value, codes), released)| {
+        let source = codes.iter().map(|&code| source[code as usize]).sum();
+        ComparedValue { value, source, released }
+    });
+    Ok(ComparedAttribute { name: name.to_owned(), values: values.collect() })
+}
+
+/// The groups of an attribute: its values, ranges of equal width, or its most frequent values
 /// and the others together.
-fn shown_values(domain: &Domain, counts: &[u64]) -> Vec<(String, Vec<u32>)> {
+fn shown_values(domain: &Domain, counts: &[u64]) -> Vec<Group> {
     let all = 0..domain.cardinality() as u32;
     if domain.cardinality() <= VALUES_MAX {
         return all.map(|code| (domain.text(code), vec![code])).collect();
@@ -132,7 +199,7 @@ fn shown_values(domain: &Domain, counts: &[u64]) -> Vec<(String, Vec<u32>)> {
     let present = domain.present() as u32;
     let missing = domain.missing_code().map(|code| (String::new(), vec![code]));
     let ends = domain.number(0).zip(domain.number(present.saturating_sub(1)));
-    let mut shown: Vec<(String, Vec<u32>)> = match ends.filter(|(low, high)| low < high) {
+    let mut shown: Vec<Group> = match ends.filter(|(low, high)| low < high) {
         Some((low, high)) => {
             let mut ranges = vec![Vec::new(); VALUES_MAX];
             for code in 0..present {

@@ -1,14 +1,17 @@
-//! What an adversary found: numbers to compare, and for the worst cells the reason.
+//! The findings of an adversary: numbers to compare, and for the worst cells the reason.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
+use crate::adversary::Adversary;
+use crate::linked::UNITS_COUNTED;
+
 /// Keys are those of the contract; what only one adversary measures stands among them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     #[serde(rename = "name")]
-    pub adversary: &'static str,
+    pub adversary: Adversary,
     /// The releases that were combined.
     pub releases: Vec<String>,
     /// The sensitive attribute, where there is one.
@@ -34,42 +37,54 @@ pub struct Finding {
     /// Cells that are the worst in another way, which their `why` says.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Exposure>,
+    /// How values follow, step by step: the shortest explanation first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub explanations: Vec<Explanation>,
     /// Of more than two releases, the two that leave the fewest values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_pair: Option<WorstPair>,
-    /// What only this adversary measures.
+    /// The figures that only this adversary measures.
     #[serde(flatten)]
     pub details: Map<String, Value>,
-    /// Who is at risk, as rows of the people's table from 0, ascending. Never part of a report: who
-    /// may see it is the caller's decision.
+    /// The people at risk, as rows of the people's table from 0, ascending. Never part of a report:
+    /// who may see it is the caller's decision.
     #[serde(skip)]
     pub people_at_risk: Vec<u32>,
     /// By row of the people's table, the adversary's confidence in the value that is likeliest for
     /// them.
     #[serde(skip)]
     pub(crate) confidences: Vec<f32>,
-    /// What was not examined, and why.
+    /// Notes on what was not examined, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
 
-/// What was not examined, or how a finding is to be read.
+/// A note on what was not examined, or on how a finding is to be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Note {
     pub text: String,
-    /// What the caller would have to give for more to be examined.
+    /// The input that the caller would have to give for more to be examined.
     #[serde(skip)]
     pub needs: Option<Needs>,
 }
 
-/// What an adversary needs beyond the releases.
+/// The input that an adversary needs beyond the releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// The people to look for.
     People,
     /// The policy that a release was published under.
     Policy,
+}
+
+/// Why some people have a value in every table that fits, as a reader can check it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// How many people look alike and have the value for the same reason.
+    pub people: u64,
+    pub value: String,
+    pub steps: Vec<String>,
 }
 
 /// Two of several releases.
@@ -113,8 +128,13 @@ pub(crate) const WORST_MAX: usize = 5;
 /// How many values of one exposure are named.
 const VALUES_MAX: usize = 12;
 
+/// A value as sentences name it; the missing one has no text of its own.
+pub(crate) fn named(value: &str) -> String {
+    if value.is_empty() { "the missing value".to_owned() } else { format!("`{value}`") }
+}
+
 impl Finding {
-    pub(crate) fn new(adversary: &'static str, releases: Vec<String>, protect: Option<&str>) -> Finding {
+    pub(crate) fn new(adversary: Adversary, releases: Vec<String>, protect: Option<&str>) -> Finding {
         Finding {
             adversary,
             releases,
@@ -127,6 +147,7 @@ impl Finding {
             below: vec![0; LEFT_MAX + 1],
             worst: Vec::new(),
             also: Vec::new(),
+            explanations: Vec::new(),
             worst_pair: None,
             details: Map::new(),
             people_at_risk: Vec::new(),
@@ -144,7 +165,7 @@ impl Finding {
         self.confidences = of_person.iter().map(|&place| places[place as usize].1 as f32).collect();
     }
 
-    /// With a limit, whoever exceeds it is at risk as well.
+    /// Counts the people whose confidence exceeds the limit as at risk, too.
     pub(crate) fn limit_confidence(&mut self, limit: Option<f64>) {
         let confidences = std::mem::take(&mut self.confidences);
         let Some(limit) = limit.filter(|_| !confidences.is_empty()) else { return };
@@ -158,6 +179,11 @@ impl Finding {
         self.people_at_risk.dedup();
     }
 
+    /// Whether units are counted, and not rows: the release links the rows of each.
+    pub fn counts_units(&self) -> bool {
+        self.notes.iter().any(|note| note.text == UNITS_COUNTED)
+    }
+
     /// Adds a note.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.notes.push(Note { text: text.into(), needs: None });
@@ -168,7 +194,7 @@ impl Finding {
         self.notes.push(Note { text: text.into(), needs: Some(needs) });
     }
 
-    /// Counts that `people` have `left` values left; nobody can have none.
+    /// Counts `people` who have `left` values left, at least one.
     pub(crate) fn leave(&mut self, left: u64, people: u64) {
         self.effective_l = Some(self.effective_l.map_or(left, |least| least.min(left)));
         for l in (left as usize + 1).min(LEFT_MAX + 1)..=LEFT_MAX {

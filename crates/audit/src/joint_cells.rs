@@ -1,4 +1,4 @@
-//! Which combinations of classes, one from each of some releases, somebody could be in: those whose
+//! Which combinations of classes, one from each of some releases, a person could be in: those whose
 //! cells leave some value to every attribute.
 //!
 //! Release after release is met with what the ones before leave. Three labels can meet two by two
@@ -33,7 +33,7 @@ pub(crate) fn joint_cells(tables: &[&ReleasedClasses], most: usize) -> JointCell
     JointCells { combinations: joint.combinations, cut: joint.cut }
 }
 
-/// What the first releases leave.
+/// The combinations that the first releases leave.
 struct Joint {
     combinations: Vec<Vec<u32>>,
     attributes: Vec<Attribute>,
@@ -139,7 +139,7 @@ impl Attribute {
         Attribute { name: std::mem::take(&mut self.name), covers: std::mem::take(&mut self.covers), of: Vec::new() }
     }
 
-    /// What is left of the attribute under the labels of another release.
+    /// The values of the attribute that the labels of another release leave.
     fn met(&self, table: &ReleasedClasses, index: usize, pairs: impl Iterator<Item = (usize, u32)>) -> Attribute {
         let mut covers: Vec<Cover> = Vec::new();
         let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
@@ -201,7 +201,7 @@ mod tests {
         ReleasedClasses::of_generalized("data", &table, &names, &[], cover, "t").unwrap()
     }
 
-    /// Somebody is in a combination when for every attribute one digit lies under all labels.
+    /// A person is in a combination when for every attribute one digit lies under all labels.
     #[test]
     fn combinations_are_those_that_a_value_of_each_attribute_lies_in() {
         for seed in seeds(500) {

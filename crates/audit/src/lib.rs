@@ -1,9 +1,11 @@
-//! What a release lost, and what an adversary still learns from it.
+//! The losses of a release, and what an adversary still learns from it.
 //!
 //! This crate shares no formula with the crates that publish: everything is computed again from the
 //! released cells, the codebook and the definitions, so that a mistake over there shows up here.
 
 pub mod adversaries;
+mod adversary;
+mod anonymity;
 mod attribute;
 mod audit;
 mod cell;
@@ -14,8 +16,10 @@ mod comparison;
 mod contingency;
 mod estimate;
 pub mod finding;
+pub mod impossible;
 mod joint_cells;
 mod kinds;
+mod linked;
 pub mod loss;
 mod matching;
 pub mod max_likelihood;
@@ -30,10 +34,15 @@ mod released_risk;
 mod risk;
 mod rows;
 mod safe_harbor;
+mod singled_out;
 #[cfg(test)]
 mod testing;
 mod unread;
+mod worlds;
 
+pub use adversaries::worlds::Columns;
+pub use adversary::{Adversary, UnknownAdversary};
+pub use anonymity::{Anonymity, SensitiveDiversity, anonymity};
 pub use attribute::QuasiSource;
 pub use audit::{AuditOptions, Audited, CERTAIN, Contradiction, audit};
 pub use class_sizes::{SizeDistribution, SizeRange};
@@ -49,3 +58,4 @@ pub use released_risk::{LimitShare, ReleasedRisk, ReleasedTable, RiskShare, rele
 pub use risk::{Risk, Scenario};
 pub use rows::RowCounts;
 pub use safe_harbor::{SafeHarborItem, safe_harbor};
+pub use singled_out::{SingledOut, singled_out};

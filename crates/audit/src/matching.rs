@@ -81,8 +81,8 @@ impl Fits {
 
 const CHUNK: usize = 8192;
 
-/// What `found` makes of every probe and the classes it fits, in the order of the probes. `probes`
-/// holds one value for each of `fits`, probe after probe.
+/// The results of `found` for every probe and the classes it fits, in the order of the probes.
+/// `probes` holds one value for each of `fits`, probe after probe.
 pub(crate) fn matching<R: Send>(
     classes: &impl Labeled,
     fits: &[Fits],

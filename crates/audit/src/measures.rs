@@ -1,4 +1,4 @@
-//! What was measured of a release against the table that it was made from.
+//! The measures of a release, compared with the table that it was made from.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -10,6 +10,7 @@ use crate::number_error::NumberError;
 use crate::query_error::QueryError;
 use crate::risk::Risk;
 use crate::rows::RowCounts;
+use crate::singled_out::SingledOut;
 
 /// The measures of a release, by what its kind allows to be measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +29,7 @@ pub struct TableMeasures {
     pub rows: RowCounts,
     #[serde(rename = "loss")]
     pub losses: Losses,
-    /// What each quasi-identifier contributes, in the order of the policy.
+    /// The contribution of each quasi-identifier, in the order of the policy.
     #[serde(serialize_with = "by_name")]
     pub attributes: Vec<AttributeLoss>,
     pub classes: SizeDistribution,
@@ -38,6 +39,8 @@ pub struct TableMeasures {
     /// For every sensitive attribute that is a number or a date.
     #[serde(serialize_with = "by_name")]
     pub numbers: Vec<NumberError>,
+    /// The rows that are alone when a further released value is known.
+    pub singled_out: Vec<SingledOut>,
     /// Whether the classes are buckets, whose rows and sensitive values are in two tables.
     #[serde(skip)]
     pub buckets: bool,

@@ -1,4 +1,4 @@
-//! How releases narrow down somebody's sensitive value, release by release: what each of the
+//! How releases narrow down a person's sensitive value, release by release: what each of the
 //! combined classes leaves by itself. From the released tables alone.
 
 use hedgerow_release::{Release, ReleasedClasses};

@@ -9,8 +9,8 @@
 //!   was released of them, so this is what suppression costs; where cells overlap, also what it
 //!   costs that a class holds only some of the people whom its cells describe. In a bucketized
 //!   release quasi values are untouched: a class is the people who share all of them, and each
-//!   counts by the shares of their buckets; in a cloned one everybody counts by the shares that all
-//!   classes have.
+//!   counts by the shares of their buckets; in a cloned one every person counts by the shares that
+//!   all classes have.
 //!
 //! Errors are absolute differences, averaged over the people of the query (a group counts by its
 //! rows in the source), in the attribute's own unit (days for dates). Missing numbers are omitted
@@ -77,7 +77,7 @@ pub(crate) struct Gathered<'a> {
     touched: Vec<u32>,
 }
 
-/// The number behind every code of a domain; `None` when its values are no numbers.
+/// The number behind every code of a domain; `None` when its values are not numbers.
 pub(crate) fn numbers(domain: &Domain) -> Option<Vec<Option<f64>>> {
     let numbers: Vec<Option<f64>> = (0..domain.cardinality() as u32).map(|code| domain.number(code)).collect();
     numbers.iter().any(Option::is_some).then_some(numbers)

@@ -30,7 +30,7 @@ pub(crate) fn overlap(a: &Cover, b: &Cover) -> bool {
     }
 }
 
-/// What lies under both; `None` when [`overlap`] finds nothing.
+/// The values under both; `None` when [`overlap`] finds none.
 pub(crate) fn meet(a: &Cover, b: &Cover) -> Option<Cover> {
     if !overlap(a, b) {
         return None;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_under_three_labels_is_found_two_by_two() {
+    fn the_meet_of_several_labels_is_found_two_by_two() {
         assert_eq!(meet(&range(10, 30), &range(20, 40)), Some(range(20, 30)));
         assert_eq!(meet(&range(10, 20), &range(20, 40)), None);
         assert_eq!(meet(&Cover::Everything, &leaves(&["a"])), Some(leaves(&["a"])));

@@ -19,7 +19,7 @@ pub(crate) struct FoundPeople {
 }
 
 impl FoundPeople {
-    /// Attributes that the people's table lacks are unknown to whoever looks.
+    /// Attributes that the people's table lacks are unknown to the adversary.
     pub(crate) fn new(name: &str, classes: &ReleasedClasses, people: &Table) -> Result<FoundPeople, TableError> {
         let quasi = classes.quasi.iter().enumerate();
         let mut known: Vec<_> =
@@ -29,8 +29,8 @@ impl FoundPeople {
             let problem = format!("has none of the quasi-identifiers of {name}");
             return Err(TableError::input("the people's table", problem, format!("it needs: {}", names.join(", "))));
         }
-        // What rules nobody out need not be looked at, and people who differ in nothing else are
-        // looked for once.
+        // Attributes whose labels cover every value exclude no row and are skipped; people who
+        // agree in all others are looked up once.
         known.retain(|(_, quasi, _)| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
         let fits: Vec<Fits> = known
             .iter()
@@ -39,7 +39,7 @@ impl FoundPeople {
         let (probes, of_row) =
             distinct(&known.iter().map(|(_, _, column)| &column.codes).collect::<Vec<_>>(), people.rows);
         let found = match fits.is_empty() {
-            // Everybody can be any row.
+            // Every person can be any row.
             true => vec![(0..classes.len() as u32).collect()],
             false => matching(classes, &fits, &probes, |_, classes| classes.to_vec()),
         };
@@ -57,12 +57,27 @@ impl FoundPeople {
         })
     }
 
+    /// As [`FoundPeople::new`]; where nothing of the table is known of anyone, everyone can be any
+    /// row.
+    pub(crate) fn anywhere(name: &str, classes: &ReleasedClasses, people: &Table) -> Result<FoundPeople, TableError> {
+        if is_known(classes, people) {
+            return FoundPeople::new(name, classes, people);
+        }
+        let places = vec![(0..classes.len() as u32).collect()];
+        Ok(FoundPeople { places, of_person: vec![0; people.rows] })
+    }
+
     /// How many people are in each of the places.
     pub(crate) fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0u64; self.places.len()];
         self.of_person.iter().for_each(|&place| counts[place as usize] += 1);
         counts
     }
+}
+
+/// Whether anything is known of people that a table describes them by.
+pub(crate) fn is_known(classes: &ReleasedClasses, people: &Table) -> bool {
+    classes.quasi.is_empty() || classes.quasi.iter().any(|quasi| people.column(&quasi.name).is_some())
 }
 
 /// For each label of an attribute, the values that it can stand for, ascending.

@@ -1,21 +1,24 @@
-//! What a release shows of its own classes, and the risk of re-identification that follows: from
-//! the released tables alone, so that anybody can compute it again.
+//! The classes of a release, and the risk of re-identification that follows: from
+//! the released tables alone, so that any reader can recompute it.
 //!
-//! The prosecutor picks among the released rows that match somebody's quasi-identifiers: 1 of f.
+//! The prosecutor picks among the released rows that match a person's quasi-identifiers: 1 of f.
 //! The mean over the rows is the marketer's share. What a journalist gains from suppressed rows
-//! needs the source, and is measured against it.
+//! needs the source, and is measured against it. Where the release links the rows of a unit, the
+//! prosecutor picks among the units whose rows are in the same classes, each as often.
 
 use hashbrown::HashMap;
-use hedgerow_release::{Release, ReleasedClasses};
+use hedgerow_release::generalized::Generalized;
+use hedgerow_release::{Release, ReleasedClasses, Tables};
 use hedgerow_table::TableError;
 use serde::Serialize;
 
 use crate::class_sizes::SizeDistribution;
 
 /// Risks that people cite as limits: the European Medicines Agency's for clinical reports
-/// (EMA/90915/2016), and cells of 5, 11 and 20 people.
+/// (EMA/90915/2016), which writes 0.09 and means one of 11 people, and cells of 5, 11 and 20
+/// people.
 pub(crate) const CITED_LIMITS: [(&str, f64); 4] =
-    [("k ≥ 5", 1.0 / 5.0), ("k ≥ 11", 1.0 / 11.0), ("EMA 0.09", 0.09), ("k ≥ 20", 1.0 / 20.0)];
+    [("k ≥ 5", 1.0 / 5.0), ("k ≥ 11", 1.0 / 11.0), ("EMA 0.09 (1/11)", 1.0 / 11.0), ("k ≥ 20", 1.0 / 20.0)];
 
 /// One table of a release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,7 +59,40 @@ pub struct LimitShare {
 
 /// Every table of a release.
 pub fn released_risk(release: &Release) -> Result<Vec<ReleasedTable>, TableError> {
-    Ok(release.classes()?.iter().filter(|classes| !classes.is_empty()).map(of_table).collect())
+    let mut tables: Vec<ReleasedTable> =
+        release.classes()?.iter().filter(|classes| !classes.is_empty()).map(of_table).collect();
+    if let (Tables::Generalized(generalized), [table]) = (release.tables(), tables.as_mut_slice())
+        && !generalized.units.is_empty()
+    {
+        table.risk = of_matching(&units_alike(generalized));
+    }
+    Ok(tables)
+}
+
+/// How many units have their rows in the same classes, each as often: the largest number first.
+fn units_alike(tables: &Generalized) -> Vec<u64> {
+    let table = &tables.table;
+    let numbered = |names: &[String]| -> Vec<u32> {
+        let columns: Vec<_> = names.iter().filter_map(|name| table.column(name)).collect();
+        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+        let number = |row: usize| {
+            let next = numbers.len() as u32;
+            *numbers.entry(columns.iter().map(|column| column.codes.get(row)).collect()).or_insert(next)
+        };
+        (0..table.rows).map(number).collect()
+    };
+    let mut of_unit: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (unit, class) in numbered(&tables.units).into_iter().zip(numbered(&tables.quasi)) {
+        of_unit.entry(unit).or_default().push(class);
+    }
+    let mut alike: HashMap<Vec<u32>, u64> = HashMap::new();
+    for mut classes in of_unit.into_values() {
+        classes.sort_unstable();
+        *alike.entry(classes).or_default() += 1;
+    }
+    let mut alike: Vec<u64> = alike.into_values().collect();
+    alike.sort_unstable_by(|a, b| b.cmp(a));
+    alike
 }
 
 fn of_table(classes: &ReleasedClasses) -> ReleasedTable {
@@ -128,7 +164,7 @@ mod tests {
     #[test]
     fn a_class_of_eleven_keeps_its_limit_and_one_row_is_unique() {
         assert_eq!(of_matching(&[11]).limits[1].share_above, 0.0);
-        assert_eq!(of_matching(&[11]).limits[2].share_above, 1.0, "1/11 is more than 0.09");
+        assert_eq!(of_matching(&[11]).limits[2].share_above, 0.0, "the agency's 0.09 means 1/11");
         assert_eq!(of_matching(&[1]).unique_rows, 1);
         assert_eq!(of_matching(&[]).highest, 0.0);
     }

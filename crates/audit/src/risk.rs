@@ -1,12 +1,12 @@
-//! Re-identification risk: an adversary knows somebody's quasi-identifiers and looks for their
-//! record (El Emam, Dankar: *Protecting privacy using k-anonymity*, 2008).
+//! Re-identification risk: an adversary knows the quasi-identifiers of a person and looks for
+//! their record (El Emam, Dankar: *Protecting privacy using k-anonymity*, 2008).
 //!
 //! - The **prosecutor** knows that the person is in the release and picks among the f rows that
 //!   match: 1/f.
 //! - The **journalist** knows only that the person is in the population, and picks among the F
 //!   people of it who match the same cells: 1/F. F is at least f, and exceeds it when rows of the
 //!   equivalence class were suppressed.
-//! - The **marketer** links everybody and accepts errors: the share of the people who are linked
+//! - The **marketer** links all people and accepts errors: the share of the people who are linked
 //!   correctly is the mean of the prosecutor's chances.
 
 use serde::{Serialize, Serializer};
@@ -20,7 +20,7 @@ pub struct Risk {
     pub prosecutor: Scenario,
     /// `None` when the population of the cells was not counted.
     pub journalist: Option<Scenario>,
-    /// The share of the people who are linked correctly when everybody is linked.
+    /// The share of the people who are linked correctly when all are linked.
     pub marketer: f64,
     /// People for whom one row matches.
     pub unique_rows: u64,
@@ -28,7 +28,7 @@ pub struct Risk {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scenario {
-    /// The highest chance of anybody.
+    /// The highest chance of any person.
     pub max: f64,
     /// Averaged over the people.
     pub mean: f64,
@@ -58,7 +58,7 @@ impl Risk {
         Risk::of(&sizes.iter().enumerate().map(class).collect::<Vec<_>>(), k)
     }
 
-    /// Nobody has a chance of 0.
+    /// The risk of the people matched, each of whom has a chance above 0.
     pub(crate) fn of(matched: &[Matched], k: u64) -> Risk {
         let prosecutor = scenario(matched.iter().map(|matched| (matched.people, matched.rows)), k);
         let among: Option<Vec<(u64, u64)>> =
@@ -127,6 +127,6 @@ mod tests {
         assert_eq!((risk.prosecutor.max, risk.prosecutor.mean, risk.marketer), (1.0, 5.0 / 7.0, 5.0 / 7.0));
         assert_eq!((risk.prosecutor.share_above, risk.unique_rows), (3.0 / 7.0, 3));
         assert_eq!(risk.journalist.unwrap().max, 1.0 / 3.0);
-        assert_eq!(Risk::of(&[], 2).prosecutor.max, 0.0, "nobody is found in a release that matches nobody");
+        assert_eq!(Risk::of(&[], 2).prosecutor.max, 0.0, "a release that matches no person");
     }
 }

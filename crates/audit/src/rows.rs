@@ -3,7 +3,7 @@
 use hedgerow_table::TableError;
 use serde::Serialize;
 
-/// What to do when a release and a source do not belong together.
+/// The hint when a release and a source do not belong together.
 pub(crate) const OTHER_SOURCE: &str = "measure a release with the policy and the data that it was published from";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -19,7 +19,7 @@ impl RowCounts {
     /// The released and the suppressed rows must add up to those of the source.
     pub(crate) fn checked(source: u64, released: u64, suppressed: u64) -> Result<RowCounts, TableError> {
         if released == 0 {
-            let hint = "a release without rows is no release; publish again";
+            let hint = "publish again: a release has at least one row";
             return Err(TableError::input("data.csv", "the released table has no rows", hint));
         }
         if released.checked_add(suppressed) != Some(source) {

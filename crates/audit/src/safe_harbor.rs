@@ -4,7 +4,7 @@
 
 use hedgerow_release::Release;
 use hedgerow_release::shape::CODEBOOK;
-use hedgerow_table::Domain;
+use hedgerow_table::{Domain, Kind};
 use serde::Serialize;
 
 /// Values of a column whose form is looked at.
@@ -51,6 +51,12 @@ const ITEMS: [(char, &str, &[&str], Option<Form>); 18] = [
     ('R', "any other unique identifying number or code", &["id", "uuid", "guid"], None),
 ];
 
+/// The letter of places.
+const GEOGRAPHIC: char = 'B';
+
+/// Names of columns whose numbers are ZIP codes.
+const ZIP_CODES: [&str; 5] = ["zip", "zipcode", "zip5", "postcode", "postalcode"];
+
 /// Letters that a machine can say little about.
 const NOT_MECHANICAL: [char; 2] = ['P', 'Q'];
 
@@ -65,17 +71,21 @@ pub fn safe_harbor(release: &Release) -> Vec<SafeHarborItem> {
             }
         }
     }
-    let found = |words: &[&str], form: Option<Form>| {
+    let found = |item: char, words: &[&str], form: Option<Form>| {
         let looks_like = |name: &&String| {
-            has_word(name, words)
-                || form.is_some_and(|form| release.domain(name).is_some_and(|domain| has_form(domain, form)))
+            // A number of five digits is an amount of money more often than a ZIP code.
+            let is_read =
+                |domain: &&Domain| item != GEOGRAPHIC || domain.kind() == Kind::Category || has_word(name, &ZIP_CODES);
+            let has_form =
+                |form: Form| release.domain(name).filter(is_read).is_some_and(|domain| has_form(domain, form));
+            has_word(name, words) || form.is_some_and(has_form)
         };
         columns.iter().filter(looks_like).cloned().collect::<Vec<String>>()
     };
     let item = |(item, what, words, form)| SafeHarborItem {
         item,
         what,
-        columns: found(words, form),
+        columns: found(item, words, form),
         mechanical: !NOT_MECHANICAL.contains(&item),
     };
     ITEMS.into_iter().map(item).collect()

@@ -67,6 +67,7 @@ impl Release {
             source: &self.source,
             released: &self.released,
             codebook: &self.codebook,
+            ranges: Vec::new(),
             quasi: quasi.map(|(name, hierarchy)| QuasiSource { name, hierarchy }).collect(),
             sensitive: names[self.hierarchies.len()..].to_vec(),
             k: self.k,

@@ -1,12 +1,12 @@
-//! Labels of foreign tables that the audit could not read: whoever has the value behind one would
-//! seem not to be in the table, and be called safe.
+//! Labels of foreign tables that the audit could not read: a person with the value behind one would
+//! seem not to be in the table, and be reported as safe.
 
 use hedgerow_release::can_hold;
 use hedgerow_table::{Cover, Kind, Table, TableError};
 
 use crate::audit::Opened;
 
-/// What the reader of a table warned of, and labels that can stand for no value of the kind that
+/// The warnings of the reader of a table, and labels that can stand for no value of the kind that
 /// the people have. Refuses a table with an attribute where most labels are so.
 pub(crate) fn unread_labels(releases: &[Opened<'_>], people: Option<&Table>) -> Result<Vec<String>, TableError> {
     let mut warnings = Vec::new();

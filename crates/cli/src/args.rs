@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::memory;
@@ -56,6 +57,8 @@ pub(crate) enum Verb {
     Check(Check),
     /// Measure information loss, re-identification risk and query error of a release
     Measure(Measure),
+    /// Open a policy, a data file or releases in the browser: see risk and loss while you choose
+    Studio(Studio),
     /// Write a report about releases as one page: verdict, risk, loss, attacks, with pictures
     Report(Report),
     /// List every node of the lattice that satisfies all rules, with loss, suppression and risk
@@ -140,6 +143,10 @@ pub(crate) struct Publish {
     /// Audit with the catalog, but do not add the release to it
     #[arg(long, requires = "catalog")]
     pub(crate) no_add: bool,
+    /// Where the audit with the catalog or the community refuses the release, publish the nearest
+    /// one that passes: at other levels, without some classes, or with larger ones
+    #[arg(long)]
+    pub(crate) repair: bool,
     /// Who publishes: earlier releases of the same custodian in the catalog are compared by
     /// difference too
     #[arg(long, value_name = "NAME", requires = "catalog")]
@@ -200,6 +207,9 @@ pub(crate) struct Report {
     /// Omit every panel that needs the private source, the people or the ledger, and say so
     #[arg(long)]
     pub(crate) publishable: bool,
+    /// The date that the page carries [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(crate) date: Option<String>,
     /// Replace a file that exists
     #[arg(long)]
     pub(crate) force: bool,
@@ -279,11 +289,15 @@ Examples:
   hedgerow query release \"SELECT * FROM data WHERE age = '20 to 29' LIMIT 10\"
 
 What is answered:
-  SELECT    columns, COUNT(*), COUNT(column), SUM(column), AVG(column), each with AS; or *
+  SELECT    columns; COUNT(*), COUNT(column), COUNT(DISTINCT column), SUM, AVG, MIN, MAX, MEDIAN,
+            QUANTILE(column, 0.9), STDDEV, STDDEV_POP, VARIANCE; or *; each with AS. Aggregates take
+            + - * / and CASE WHEN … THEN … ELSE … END over columns, and may be calculated with
   FROM      any name: the release is one table
   WHERE     a column compared with values by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL;
             AND, OR, NOT; a label in quotes stands for all that it covers
   GROUP BY  columns: groups are labels as released
+  HAVING    aggregates compared with numbers; groups that can fulfil it are listed, each with how it
+            stands: certain, likely (by the estimates), possible
   ORDER BY  columns of the answer, or their positions; LIMIT a number
 
 Names with other signs than letters, digits and _ go into double quotes, texts and dates into
@@ -304,13 +318,14 @@ pub(crate) struct Audit {
     /// be in every release. A file, or a table of a database
     #[arg(long, value_name = "FILE")]
     pub(crate) people: Option<PathBuf>,
-    /// The policy that describes the columns of the file of people, and how its releases were made
-    #[arg(long, requires = "people")]
+    /// The policy that describes the columns of the file of people, and how its releases were made;
+    /// rules may be absent
+    #[arg(long)]
     pub(crate) policy: Option<PathBuf>,
     /// Only these adversaries: linker, attribute, independence, correlation, composition,
-    /// intersection, definetti, minimality, difference
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(hedgerow::ADVERSARIES), hide_possible_values = true)]
-    pub(crate) adversary: Vec<String>,
+    /// intersection, definetti, minimality, difference, consistency, worlds
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = adversaries(), hide_possible_values = true)]
+    pub(crate) adversary: Vec<hedgerow::Adversary>,
     /// What counts as a breach: fewer sensitive values or rows left for anyone than l or k, or a
     /// higher confidence in anyone's sensitive value, such as l=3,k=5 or confidence=0.8 [default:
     /// l=2]
@@ -369,6 +384,20 @@ pub(crate) enum CatalogWhat {
         /// The name of the release there
         name: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Studio {
+    /// A data file or the address of a database, a policy, or directories of releases; the policy
+    /// `policy.toml` in the current directory when nothing is named
+    #[arg(value_name = "DATA | POLICY | RELEASE")]
+    pub(crate) named: Vec<OsString>,
+    /// Listen on this port instead of any that is free
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// Print the address, and open no browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
 }
 
 #[derive(Debug, Args)]
@@ -437,6 +466,15 @@ pub(crate) enum SynthWhat {
     /// People with age, sex, education, birthplace, occupation, race, work class, marital status
     /// and income
     Census(Census),
+    /// Stays in a hospital by patients who return, with traps: names under an innocent header, a
+    /// column that mirrors another one, diagnoses that not everyone can have, exact amounts
+    Hospital(Census),
+    /// Households and the people in them, with traps: composition that neighbors know, a region
+    /// that follows from the county, incomes that children lack, exact rents
+    Households(Census),
+    /// Tax returns of firms over several years, with traps: a district that shows the county, wages
+    /// that firms without employees lack, exact amounts
+    Taxes(Census),
 }
 
 #[derive(Debug, Args)]
@@ -447,8 +485,8 @@ pub(crate) struct Census {
     /// The same seed gives the same people
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Write data, hierarchies and a policy into this directory, instead of the data to standard
-    /// output
+    /// Write the data (of the census also hierarchies and a policy) into this directory, instead of
+    /// the data to standard output
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -496,4 +534,10 @@ fn share(text: &str) -> Result<f64, String> {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("expected a number above 0 and at most 1".to_owned()),
     }
+}
+
+/// An adversary by its name, with the known names in errors and completions.
+fn adversaries() -> impl TypedValueParser<Value = hedgerow::Adversary> {
+    let names = hedgerow::Adversary::ALL.map(hedgerow::Adversary::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<hedgerow::Adversary>())
 }

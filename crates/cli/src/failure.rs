@@ -3,17 +3,17 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use hedgerow::{Error, Problem};
+use hedgerow::{Error, ErrorKind, Problem, Refusal};
 
 use crate::memory;
 use crate::text::AuditText;
 
 pub(crate) const BREACH: u8 = 4;
 pub(crate) const UNSATISFIABLE: u8 = 3;
-const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 pub(crate) const FAILED: u8 = 1;
 
-/// A line on standard error. Unlike `eprintln!` it does not panic when nobody reads it any more.
+/// A line on standard error. Unlike `eprintln!` it does not panic when standard error is closed.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -39,32 +39,14 @@ impl Failure {
 
     pub(crate) fn report(self) -> ExitCode {
         let (message, code) = match self {
-            Failure::Hedgerow(Error::Policy(problems)) => {
-                let shown: Vec<String> = problems.iter().map(|problem| format!("error: {problem}")).collect();
-                (shown.join("\n\n"), USAGE)
-            }
-            Failure::Hedgerow(Error::Input(problem)) => (format!("error: {}", with_flags(problem)), USAGE),
-            Failure::Hedgerow(Error::Audit { audited, hint }) => {
-                let problem = "combined with the catalog, this release breaks the policy";
-                (format!("error: {problem}\n{}hint: {hint}", AuditText(&audited)), BREACH)
-            }
-            Failure::Hedgerow(Error::Canceled) if memory::is_exceeded() => {
+            Failure::Hedgerow(error) if error.kind() == ErrorKind::Canceled && memory::is_exceeded() => {
+                let problem = "the run takes more memory than --memory allows: nothing was written";
                 let hint = "allow more with --memory, read fewer columns, or divide the data into parts";
-                (
-                    format!("error: the run takes more memory than --memory allows: nothing was written\nhint: {hint}"),
-                    FAILED,
-                )
+                (format!("error: {problem}\nhint: {hint}"), FAILED)
             }
-            Failure::Hedgerow(error) => {
-                let code = match &error {
-                    Error::Unsatisfiable(_) => UNSATISFIABLE,
-                    Error::Disclosure(_) => BREACH,
-                    _ => FAILED,
-                };
-                (format!("error: {error}"), code)
-            }
+            Failure::Hedgerow(error) => (shown(&error), error.exit_code()),
             Failure::Usage { place, problem, hint } => (format!("error: {place}: {problem}\nhint: {hint}"), USAGE),
-            // Whoever read the output has gone; there is nobody to tell.
+            // The reader of the output is gone, so there is nothing to report to.
             Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::from(FAILED),
             Failure::Output(error) => (format!("error: standard output: {error}"), FAILED),
             Failure::Panicked => return ExitCode::from(FAILED),
@@ -74,21 +56,31 @@ impl Failure {
     }
 }
 
+/// An error as it is printed: each problem, with hints that name this command's flags.
+fn shown(error: &Error) -> String {
+    if let Some(audited) = error.audited() {
+        // Larger classes do not help against what the catalog holds already.
+        let repair = if error.is_repairable() { "; --repair looks for the nearest release that passes" } else { "" };
+        return format!("error: {}\n{}hint: {}{repair}", error.problem(), AuditText(audited), error.hint());
+    }
+    if !error.reasons().is_empty() {
+        return format!("error: {error}");
+    }
+    let problems: Vec<String> =
+        error.problems().iter().map(|problem| format!("error: {}", with_flags(problem.clone()))).collect();
+    problems.join("\n\n")
+}
+
 /// The library's hints name no flags; these are the ones that do what it advises.
 fn with_flags(mut problem: Problem) -> Problem {
-    // What the library found or, where that is not enough, advised.
-    const FLAGS: &[(&str, &str)] = &[
-        (
-            "choose another name for the policy, or allow files to be replaced",
-            "name another policy with -o, or add --force to replace it",
-        ),
-        ("exists already", "name another directory with -o, or add --force to replace a release"),
-        ("exists and is not a release", "--force replaces only a release or an empty directory; name another with -o"),
-        ("not a name for a directory", "name a new directory, such as `-o release`"),
-    ];
-    if let Some((_, hint)) = FLAGS.iter().find(|(known, _)| problem.problem == *known || problem.hint == *known) {
-        problem.hint = (*hint).to_owned();
-    }
+    let hint = match problem.refusal {
+        Some(Refusal::FileExists) => "name another policy with -o, or add --force to replace it",
+        Some(Refusal::ReleaseExists) => "name another directory with -o, or add --force to replace a release",
+        Some(Refusal::NotARelease) => "--force replaces only a release or an empty directory; name another with -o",
+        Some(Refusal::NotADirectoryName) => "name a new directory, such as `-o release`",
+        _ => return problem,
+    };
+    problem.hint = hint.to_owned();
     problem
 }
 

@@ -1,5 +1,5 @@
-//! What an interrupt (SIGINT, SIGTERM, SIGHUP) does: the work in progress is canceled, cleans up
-//! after itself and leaves nothing; or, when that was requested, the search ends and the best
+//! The handling of an interrupt (SIGINT, SIGTERM, SIGHUP): the work in progress is canceled, cleans
+//! up after itself and leaves nothing; or, when that was requested, the search ends and the best
 //! release found is written.
 
 use std::sync::OnceLock;

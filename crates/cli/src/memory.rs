@@ -3,15 +3,23 @@
 //! Both are the system's own account of the process, read from `/proc`; where there is none, the
 //! peak is not reported and a limit is refused rather than ignored.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use hedgerow::program_bytes;
 
 use crate::args::Talk;
 use crate::failure::Failure;
 use crate::interrupt;
 
 /// How often the memory is compared with its limit.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// What a command other than `publish` takes beside the program, and for each byte of what it
+/// reads.
+const BESIDE_INPUT: u64 = 16 << 20;
+const INPUT_FACTOR: u64 = 4;
 
 static EXCEEDED: AtomicBool = AtomicBool::new(false);
 static REPORTED: AtomicBool = AtomicBool::new(false);
@@ -32,16 +40,29 @@ pub(crate) fn is_exceeded() -> bool {
 }
 
 /// From here on the run is canceled when it takes more than the limit, if there is one.
-pub(crate) fn watch(talk: &Talk) -> Result<(), Failure> {
+pub(crate) fn watch(talk: &Talk, is_publishing: bool) -> Result<(), Failure> {
     REPORTED.store(talk.verbose, Ordering::Relaxed);
     let Some(limit) = talk.memory else { return Ok(()) };
-    if account("VmRSS:").is_none() {
+    if peak_bytes().is_none() {
         let problem = "this system does not say how much memory a process takes";
         return Err(Failure::usage("--memory", problem, "leave it out, or limit the process by other means"));
     }
+    // Decided before the work, so that the same run always ends alike. `publish` decides once more,
+    // when it knows the rows.
+    let input = if is_publishing { 0 } else { input_bytes() };
+    let needed = program_bytes() + BESIDE_INPUT + INPUT_FACTOR * input;
+    if needed > limit {
+        let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+        let problem =
+            format!("the run takes about {} MiB, more memory than is allowed: nothing was written", mebibytes(needed));
+        return Err(Failure::usage("--memory", &problem, format!("allow at least {}MiB", mebibytes(needed))));
+    }
+    // Whatever was not foreseen. The peak and not what is held at the moment: what rose and fell
+    // between two looks counts too.
+    let most = limit;
     std::thread::spawn(move || {
-        while account("VmRSS:").is_none_or(|bytes| bytes <= limit) {
-            std::thread::sleep(LOOK_EVERY);
+        while peak_bytes().is_none_or(|bytes| bytes <= most) {
+            std::thread::sleep(POLL_INTERVAL);
         }
         EXCEEDED.store(true, Ordering::Relaxed);
         interrupt::cancel().cancel();
@@ -49,17 +70,45 @@ pub(crate) fn watch(talk: &Talk) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The sizes of the files and folders that the command names, and of what its policies read.
+fn input_bytes() -> u64 {
+    let mut paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).filter(|path| path.exists()).collect();
+    let policies: Vec<PathBuf> =
+        paths.iter().filter(|path| path.extension().is_some_and(|end| end == "toml")).cloned().collect();
+    for policy in policies {
+        let text = std::fs::read_to_string(&policy).unwrap_or_default();
+        let source = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("path")?.trim_start().strip_prefix('=')?.split('"').nth(1));
+        paths.extend(source.map(|source| policy.parent().unwrap_or(Path::new(".")).join(source)));
+    }
+    paths.iter().map(|path| size_of(path, 0)).fold(0, u64::saturating_add)
+}
+
+/// The bytes of a file, or of the files in a folder and in the folders below it.
+fn size_of(path: &Path, depth: usize) -> u64 {
+    const DEPTH_MAX: usize = 4;
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => found.len(),
+        Ok(found) if found.is_dir() && depth < DEPTH_MAX => {
+            let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+            entries.map(|entry| size_of(&entry.path(), depth + 1)).fold(0, u64::saturating_add)
+        }
+        _ => 0,
+    }
+}
+
 /// With less memory than this, the allocator keeps little of what was freed. Below the same limit
 /// the library does with less room.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const SHORT_OF_MEMORY: u64 = 512 << 20;
 
-/// What the allocator reads from the environment alone, before anything else runs. One heap for all
-/// threads: with a heap for each, memory that one has freed is no use to the others. And blocks
-/// from this size on are the system's again as soon as they are freed: between blocks that stay,
-/// they would remain gaps.
+/// Settings that the allocator reads from the environment alone, before anything else runs. One
+/// heap for all threads: with a heap for each, memory that one has freed is of no use to the
+/// others. And blocks from this size on are the system's again as soon as they are freed: between
+/// blocks that stay, they would remain gaps.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const FRUGAL: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "1048576")];
+const MALLOC_SETTINGS: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "1048576")];
 
 /// Starts the command anew with an allocator that keeps little, where memory is short.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -67,10 +116,10 @@ pub(crate) fn keep_little(talk: &Talk) {
     use std::os::unix::process::CommandExt;
     let is_short = talk.memory.is_some_and(|limit| limit < SHORT_OF_MEMORY);
     let Ok(program) = std::env::current_exe() else { return };
-    if is_short && FRUGAL.iter().all(|(name, _)| std::env::var_os(name).is_none()) {
+    if is_short && MALLOC_SETTINGS.iter().all(|(name, _)| std::env::var_os(name).is_none()) {
         let mut arguments = std::env::args_os();
         let mut command = std::process::Command::new(program);
-        command.arg0(arguments.next().unwrap_or_default()).args(arguments).envs(FRUGAL);
+        command.arg0(arguments.next().unwrap_or_default()).args(arguments).envs(MALLOC_SETTINGS);
         // Returns only when that fails; then things stay as they are.
         let _ = command.exec();
     }

@@ -27,7 +27,7 @@ enum Mode {
     Lines,
 }
 
-/// What long work shows while it runs; gone when dropped.
+/// The progress display of long work; removed when dropped.
 pub(crate) struct Shown {
     mode: Mode,
     started: Instant,
@@ -39,6 +39,8 @@ struct State {
     phase: String,
     phase_started: Instant,
     last_line: Option<Instant>,
+    /// The best that a search has found so far.
+    found: Option<String>,
 }
 
 impl Shown {
@@ -49,19 +51,24 @@ impl Shown {
             (false, false) => Mode::Lines,
         };
         let now = Instant::now();
-        let state = State { bar: None, phase: String::new(), phase_started: now, last_line: None };
+        let state = State { bar: None, phase: String::new(), phase_started: now, last_line: None, found: None };
         Shown { mode, started: now, state: Mutex::new(state) }
     }
 
-    /// What a call of the library reports to; an interrupt of the command cancels it.
+    /// The monitor of a call of the library; an interrupt of the command cancels it.
     pub(crate) fn monitor(&self) -> Monitor<'_> {
-        Monitor::default().on_progress(|progress| self.update(progress)).cancel_by(interrupt::cancel())
+        let found = |what: &str| {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.found = Some(format!("best so far {what}"));
+        };
+        Monitor::default().on_progress(|progress| self.update(progress)).on_found(found).cancel_by(interrupt::cancel())
     }
 
     fn update(&self, progress: Progress<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.phase != progress.phase || progress.fraction == Some(0.0) {
             progress.phase.clone_into(&mut state.phase);
+            state.found = None;
             state.phase_started = Instant::now();
             if let Some(bar) = state.bar.take() {
                 bar.finish_and_clear();
@@ -78,7 +85,7 @@ impl Shown {
                 };
                 if due {
                     state.last_line = Some(Instant::now());
-                    say(&line(progress, state.phase_started.elapsed()));
+                    say(&line(progress, state.found.as_deref(), state.phase_started.elapsed()));
                 }
             }
         }
@@ -86,6 +93,7 @@ impl Shown {
 }
 
 fn draw(state: &mut State, progress: Progress<'_>) {
+    let message = message(progress.phase, state.found.as_deref());
     let bar = state.bar.get_or_insert_with(|| {
         let known = progress.fraction.is_some();
         let bar = ProgressBar::with_draw_target(known.then_some(STEPS), ProgressDrawTarget::stderr());
@@ -94,18 +102,23 @@ fn draw(state: &mut State, progress: Progress<'_>) {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(progress.phase.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
     });
+    bar.set_message(message);
     if let Some(fraction) = progress.fraction {
         bar.set_position((fraction * STEPS as f64) as u64);
     }
 }
 
+/// The phase, and what was found so far.
+fn message(phase: &str, found: Option<&str>) -> String {
+    found.map_or_else(|| phase.to_owned(), |found| format!("{phase} ({found})"))
+}
+
 /// Phase, share done and time left, as one line.
-fn line(progress: Progress<'_>, elapsed: Duration) -> String {
-    let phase = progress.phase;
+fn line(progress: Progress<'_>, found: Option<&str>, elapsed: Duration) -> String {
+    let phase = message(progress.phase, found);
     match progress.fraction {
         Some(fraction) if fraction > 0.0 => {
             let left = elapsed.as_secs_f64() * (1.0 - fraction) / fraction;
@@ -139,10 +152,13 @@ mod tests {
     #[test]
     fn a_line_has_phase_share_and_time_left() {
         let at = |fraction| Progress { phase: "searching", fraction };
-        assert_eq!(line(at(Some(0.25)), Duration::from_secs(10)), "searching: 25 % done, about 30 s left");
-        assert_eq!(line(at(Some(0.01)), Duration::from_secs(20)), "searching: 1 % done, about 33 min left");
-        assert_eq!(line(at(Some(0.0)), Duration::from_secs(9)), "searching: 0 % done");
-        assert_eq!(line(at(None), Duration::from_secs(12)), "searching: for 12 s");
+        assert_eq!(line(at(Some(0.25)), None, Duration::from_secs(10)), "searching: 25 % done, about 30 s left");
+        assert_eq!(line(at(Some(0.01)), None, Duration::from_secs(20)), "searching: 1 % done, about 33 min left");
+        assert_eq!(line(at(Some(0.0)), None, Duration::from_secs(9)), "searching: 0 % done");
+        assert_eq!(line(at(None), None, Duration::from_secs(12)), "searching: for 12 s");
+        let found = Some("best so far levels 1.0");
+        let shown = line(at(Some(0.25)), found, Duration::from_secs(10));
+        assert_eq!(shown, "searching (best so far levels 1.0): 25 % done, about 30 s left");
         assert_eq!(duration(7200.0), "2.0 h");
     }
 }

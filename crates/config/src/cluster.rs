@@ -23,7 +23,7 @@ const SCHEME: &str = "sc://";
 const TOKEN: &str = "token=";
 
 impl ClusterAddress {
-    /// `None` when the text is no address of a cluster.
+    /// `None` when the text is not the address of a cluster.
     pub fn parse(text: &str) -> Option<ClusterAddress> {
         let host = text.strip_prefix(SCHEME)?.split(['/', ';', ':']).next()?;
         let is_plain = !text.contains(|c: char| c.is_whitespace() || c.is_control());

@@ -12,7 +12,7 @@ pub struct Database {
     pub selection: Option<Selection>,
 }
 
-/// What is read of a database.
+/// The part of a database that is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selection {
     /// A table or a view, after its schema where it has one.
@@ -35,7 +35,7 @@ const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
 const SQLITE: &str = "sqlite:";
 
 impl Address {
-    /// `None` when the text is no address of a database, but a path or anything else.
+    /// `None` when the text is not the address of a database.
     pub fn parse(text: &str) -> Option<Address> {
         engine_of(text).map(|_| Address(text.to_owned()))
     }

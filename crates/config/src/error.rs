@@ -1,4 +1,4 @@
-//! What is wrong with a file: all of it at once, each with its place, the line it stands on, and
+//! The errors of a file: all at once, each with its place, the text of its line, and
 //! what to do.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::position::{Excerpt, Position};
 /// One thing wrong. It prints as a whole message, from `error:` to `hint:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Its place is `policy.toml:LINE:COLUMN: key.path`, or the file alone when there is no text to
+    /// Its place is `policy.toml:LINE:COLUMN: key.path`, or the file alone when it has no text to
     /// point into.
     pub error: InputError,
     pub position: Option<Position>,

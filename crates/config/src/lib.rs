@@ -42,7 +42,7 @@ pub use cluster::{Cluster, ClusterAddress};
 pub use database::{Address, Database, Engine, Selection};
 pub use error::{ConfigError, ConfigErrors};
 pub use position::{Excerpt, Position, quoted};
-pub use reader::{Field, Fields, Reader};
+pub use reader::{Field, Fields, Place, Reader};
 pub use source::Source;
 pub use tree::{At, Data, Node, key_text};
 pub use word::{Word, listed, nearest_word};
@@ -50,14 +50,14 @@ pub use word::{Word, listed, nearest_word};
 /// Such files are written by hand; anything larger is the wrong file.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// What a file is called in messages about the file itself.
+/// The name of a file in messages about the file itself.
 #[derive(Debug, Clone, Copy)]
 pub struct FileKind {
     /// Without its article: `policy`.
     pub noun: &'static str,
-    /// What to do when there is no such file.
+    /// The hint when the file does not exist.
     pub absent: &'static str,
-    /// What to do when the file is too large to be one.
+    /// The hint when the file is too large.
     pub too_large: &'static str,
 }
 

@@ -8,7 +8,7 @@ use crate::position::quoted;
 use crate::reader::{Field, Reader};
 use crate::tree::{Data, Node};
 
-/// What a number may be.
+/// The range of a number.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
     /// As it completes "must be a number …".

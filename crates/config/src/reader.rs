@@ -21,6 +21,15 @@ pub struct Reader<'a> {
     errors: Vec<(usize, ConfigError)>,
     left_off: usize,
     pub warnings: Vec<InputError>,
+    places: &'static [Place],
+}
+
+/// A table of a file with its words, for keys that stand in the wrong table.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// How the table is called: `limits`; empty for the keys at the top of the file.
+    pub name: &'static str,
+    pub words: &'static [Word],
 }
 
 /// A value, and the word whose value it is.
@@ -52,7 +61,7 @@ impl<'n> Field<'n> {
         entries.iter().find(|(name, _)| word.is(name)).map(|(_, node)| Field { node, word })
     }
 
-    /// What the key means and how it may be written.
+    /// The meaning of the key and the forms that its value may have.
     pub fn hint(self) -> String {
         format!("{}; for example `{}`", self.word.about, self.word.example)
     }
@@ -61,7 +70,12 @@ impl<'n> Field<'n> {
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, path: &Path) -> Self {
         let file = path.display().to_string();
-        Reader { file, lines: Lines::new(text), errors: Vec::new(), left_off: 0, warnings: Vec::new() }
+        Reader { file, lines: Lines::new(text), errors: Vec::new(), left_off: 0, warnings: Vec::new(), places: &[] }
+    }
+
+    /// The tables of the file: a key that is unknown in one of them may belong into another.
+    pub fn set_places(&mut self, places: &'static [Place]) {
+        self.places = places;
     }
 
     /// The value when nothing was wrong. Errors come out in the order of the file.
@@ -132,6 +146,11 @@ impl<'a> Reader<'a> {
         self.warnings.push(InputError::new(self.place(at), problem, hint));
     }
 
+    /// The same of what was read before.
+    pub fn warn_place(&mut self, place: &str, problem: impl Into<String>, hint: impl Into<String>) {
+        self.warnings.push(InputError::new(place, problem, hint));
+    }
+
     pub fn slice(&self, span: &std::ops::Range<usize>) -> &'a str {
         self.lines.slice(span)
     }
@@ -181,9 +200,10 @@ impl<'a> Reader<'a> {
                 self.refuse_key(&entry.at, format!("not available in this version ({})", word.about), hint);
             }
             None => {
-                let hint = match nearest_word(key, words.iter()) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => {
+                let hint = match (self.belongs(key), nearest_word(key, words.iter())) {
+                    (Some(hint), _) => hint,
+                    (None, Some(name)) => format!("did you mean `{name}`?"),
+                    (None, None) => {
                         let known = words.iter().filter(|word| word.available).map(|word| word.name);
                         format!("known here: {}", listed(known))
                     }
@@ -191,6 +211,19 @@ impl<'a> Reader<'a> {
                 self.refuse_key(&entry.at, "unknown key", hint);
             }
         }
+    }
+
+    /// Where a key belongs that is unknown in its own table.
+    fn belongs(&self, key: &str) -> Option<String> {
+        let found: Vec<&Place> =
+            self.places.iter().filter(|place| place.words.iter().any(|word| word.is(key))).collect();
+        let word = found.first()?.words.iter().find(|word| word.is(key))?;
+        let names = found.iter().map(|place| match place.name {
+            "" => "at the top of the file, before the first `[[…]]`".to_owned(),
+            name => format!("in `{name}`"),
+        });
+        let names = names.collect::<Vec<_>>().join(" or ");
+        Some(format!("`{key}` belongs {names}: {}; for example `{}`", word.about, word.example))
     }
 
     pub fn text<'n>(&mut self, field: Field<'n>) -> Option<&'n str> {

@@ -18,7 +18,7 @@ pub struct Source {
     pub path: PathBuf,
     /// Where the data is in a database instead of a file.
     pub database: Option<Database>,
-    /// Who reads the data and writes the release in place of this process.
+    /// The cluster that reads the data and writes the release in place of this process.
     pub cluster: Option<Cluster>,
     /// As given; `None` means by the file's suffix.
     pub format: Option<Format>,
@@ -29,14 +29,52 @@ pub struct Source {
     /// All the texts that count as missing: the list given is the whole list. Without one, only the
     /// empty text.
     pub nulls: Vec<String>,
-    /// What separates the fraction of a number: a point unless it says a comma.
+    /// The decimal mark of numbers: a point, or a comma where it is set.
     pub decimal: char,
-    /// What separates the thousands of a number, if anything does; never the same as `decimal`.
+    /// The mark between thousands, if any; never the same as `decimal`.
     pub thousands: Option<char>,
     /// How dates are written in all columns that have no format of their own; `None` means as
     /// `2024-02-29`.
     pub date_format: Option<DateFormat>,
+    /// The columns that say which rows are about one individual, household or firm, as a policy may
+    /// name them here.
+    pub unit: Vec<UnitColumn>,
     /// Of `path`.
+    pub place: String,
+    /// Whether the file names no source, so that rows are handed over in memory.
+    absent: bool,
+}
+
+impl Source {
+    /// The source of a file that names none: rows in memory, and the defaults of a file.
+    pub fn of_rows_in_memory(place: String) -> Source {
+        Source {
+            path: PathBuf::from("table in memory"),
+            database: None,
+            cluster: None,
+            format: None,
+            delimiter: None,
+            quote: None,
+            nulls: vec![String::new()],
+            decimal: '.',
+            thousands: None,
+            date_format: None,
+            unit: Vec::new(),
+            place,
+            absent: true,
+        }
+    }
+
+    /// Whether the file names no source.
+    pub fn is_absent(&self) -> bool {
+        self.absent
+    }
+}
+
+/// A column that says whom a row is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitColumn {
+    pub name: String,
     pub place: String,
 }
 
@@ -81,6 +119,12 @@ pub const SOURCE: &[Word] = &[
         "a query on the database or cluster instead of a table",
     )
     .also(&["sql"]),
+    Word::key(
+        "unit",
+        "unit = \"patient_id\"",
+        "the column, or the list of columns, that says which rows are about one individual, household or firm",
+    )
+    .also(&["units", "individual", "subject"]),
 ];
 
 pub const FORMATS: &[Word] = &[
@@ -130,7 +174,9 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
         decimal,
         thousands,
         date_format,
+        unit: fields.get("unit").map_or_else(Vec::new, |field| read_unit(reader, field)),
         place: String::new(),
+        absent: false,
     };
     if let Some(database) = database {
         let (database, place) = database?;
@@ -194,7 +240,7 @@ pub fn read_date_format(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Dat
     }
 }
 
-/// What the keys of files say means nothing for a database.
+/// Refuses keys of files for a database.
 const OF_FILES: [&str; 7] = ["path", "format", "delimiter", "quote", "decimal", "thousands", "date-format"];
 
 fn read_database(
@@ -217,14 +263,14 @@ fn read_database(
     };
     if address.holds_password() {
         let hint = "set PGPASSWORD, or write a line into the file ~/.pgpass, and remove the password here";
-        reader.warn(&field.node.at, "the address holds a password, which everybody reads who reads this file", hint);
+        reader.warn(&field.node.at, "the address holds a password in clear text", hint);
     }
     let selection = read_selection(reader, fields)?;
     let place = reader.place(&field.node.at);
     Some((Database { address: address.within(folder), selection }, place))
 }
 
-/// What `table` or `query` names; `None` within where neither is there.
+/// The table or the query; `None` within where neither is given.
 fn read_selection(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Option<Selection>> {
     Some(match (fields.get("table"), fields.get("query")) {
         (Some(_), Some(query)) => {
@@ -249,7 +295,7 @@ fn read_cluster(reader: &mut Reader<'_>, fields: &Fields<'_>, field: Field<'_>) 
     };
     if address.holds_token() {
         let hint = "set SPARK_CONNECT_AUTHENTICATE_TOKEN, and remove the token here";
-        reader.warn(&field.node.at, "the address holds a token, which everybody reads who reads this file", hint);
+        reader.warn(&field.node.at, "the address holds a token in clear text", hint);
     }
     let selection = read_selection(reader, fields)?;
     if selection.is_some() {
@@ -268,6 +314,26 @@ fn written(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {
         return None;
     }
     Some(text.to_owned())
+}
+
+fn read_unit(reader: &mut Reader<'_>, field: Field<'_>) -> Vec<UnitColumn> {
+    let elements = match field.node.data {
+        Data::List(_) => reader.list(field).unwrap_or_default(),
+        _ => vec![field],
+    };
+    if elements.is_empty() {
+        reader.refuse(&field.node.at, "the list is empty: it names no column", field.hint());
+    }
+    let mut columns: Vec<UnitColumn> = Vec::new();
+    for element in elements {
+        let Some(name) = reader.text(element) else { continue };
+        if columns.iter().any(|column| column.name == name) {
+            reader.refuse(&element.node.at, format!("{} is listed twice", quoted(name)), "list every column once");
+            continue;
+        }
+        columns.push(UnitColumn { name: name.to_owned(), place: reader.place(&element.node.at) });
+    }
+    columns
 }
 
 fn read_path<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Option<(&'n str, &'n At)> {

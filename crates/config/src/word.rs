@@ -14,7 +14,7 @@ pub struct Word {
     pub example: &'static str,
     /// Other spellings that mean the same and are accepted.
     pub accepted: &'static [&'static str],
-    /// What people with other habits call it; never accepted, but answered with this word.
+    /// Synonyms from other programs; never accepted, but the error names this word.
     pub also: &'static [&'static str],
     /// Whether this version can do it. A known word that it cannot do is refused as such, not as a
     /// mistake.
@@ -59,7 +59,7 @@ impl Word {
     }
 }
 
-/// The word meant by a text that is none: by another name it goes by, or by a slip of the pen.
+/// The word meant by a text that is not one: by a synonym, or as a misspelling.
 pub fn nearest_word<'w>(given: &str, words: impl Iterator<Item = &'w Word>) -> Option<&'w str> {
     let words: Vec<&Word> = words.collect();
     let plain = folded(given);

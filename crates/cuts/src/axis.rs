@@ -55,7 +55,7 @@ pub enum Shape {
 }
 
 /// Numbers or dates. A region between two cuts reaches from the one to the other, whether or not
-/// somebody is there.
+/// a value occurs in it.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// How many values are present; the missing one, if any, has this rank.
@@ -102,7 +102,7 @@ impl Axis {
     }
 
     /// Whether the region of a class is narrowed to the rows inside. A node of a tree and a set of
-    /// categories have no ends that somebody could be recognized by; an interval has, and keeps its
+    /// categories have no ends that could identify an individual; an interval has, and keeps its
     /// cuts unless tight cells are required.
     pub fn is_narrowed(&self, tight: bool) -> bool {
         tight || !matches!(self.shape, Shape::Line(_))
@@ -146,7 +146,21 @@ impl Axis {
         }
     }
 
-    /// A region as it is cut: the missing value of a line goes to neither side when nobody lacks
+    /// The same where no row has the value at a rank, such as a missing value that was declared and
+    /// does not occur: it does not count, as if the domain did not have it.
+    pub fn extent_without(&self, found: Span, absent: Option<u32>) -> f64 {
+        let Some(absent) = absent.filter(|_| !matches!(self.shape, Shape::Line(_)) && self.size > 1) else {
+            return self.extent(found);
+        };
+        if found.first == found.last {
+            return 0.0;
+        }
+        let span = if matches!(self.shape, Shape::Tree(_)) { self.cell(found) } else { found };
+        let counted = span.ranks() - usize::from((span.first..=span.last).contains(&absent));
+        counted as f64 / f64::from(self.size - 1)
+    }
+
+    /// A region as it is cut: the missing value of a line goes to neither side when no row lacks
     /// theirs.
     pub fn clipped(&self, region: Span, people: Span) -> Span {
         match &self.shape {
@@ -179,7 +193,7 @@ impl Axis {
         Some(node)
     }
 
-    /// What a cell that covers this region costs in `ncp`: see the contract's definition in
+    /// The cost in `ncp` of a cell that covers this region: see the contract's definition in
     /// `loss.rs`.
     pub fn weight(&self, region: Span) -> f64 {
         match &self.shape {
@@ -229,8 +243,8 @@ impl Line {
     }
 }
 
-/// The roundest point above one value and not above the next: a cut tells where somebody is no more
-/// than it must, and reads well.
+/// The roundest point above one value and not above the next: a cut discloses as little as it can
+/// about the values, and reads well.
 fn cut_before(domain: &Domain, rank: usize) -> Bound {
     let below = rank.saturating_sub(1);
     match domain.values() {

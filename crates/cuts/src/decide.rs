@@ -1,8 +1,8 @@
 //! The decisions of Mondrian, as functions of ranges, counts and medians alone.
 //!
-//! Whoever can tell how far a group of people lies apart on every attribute, and how many of them
-//! lie below, at and above a median, can run the algorithm: one program over a table, or several
-//! custodians who know these numbers only together.
+//! The algorithm needs the extent of a group of people on every attribute, and how many of them lie
+//! below, at and above a median. One program computes these from a table; several custodians
+//! compute them together, without showing each other their rows.
 //!
 //! LeFevre, DeWitt, Ramakrishnan: *Mondrian multidimensional k-anonymity*, 2006, sections 3 and 4.
 //! Beyond the paper: where the cut above the median is not allowed, the one below it is tried; and
@@ -59,7 +59,7 @@ impl Median {
 pub enum Cut {
     /// Values from this rank on go to the right.
     Before(u32),
-    /// People at this rank are shared: the left takes them until it has so many people in all.
+    /// People at this rank are shared: the left side takes them until it has this number of people.
     Through { rank: u32, left: u64 },
 }
 
@@ -74,7 +74,7 @@ pub enum Side {
     Before,
 }
 
-/// What decides which cuts are tried at a median: comparisons alone, without any count.
+/// The facts that decide which cuts are tried at a median: comparisons alone, without any count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Around {
     /// Whether both sides of a cut after the median's people have enough, and of one before them.
@@ -123,7 +123,7 @@ pub fn cuts_at(median: Median, strict: bool, minimum: u64) -> Vec<Cut> {
     cuts_around(around).into_iter().map(cut).collect()
 }
 
-/// Whether a node of a hierarchy may be cut by its children's sizes: a child that nobody is in
+/// Whether a node of a hierarchy may be cut by its children's sizes: an empty child
 /// makes no class.
 pub fn enough_in_children(children: &[u64], minimum: u64) -> bool {
     children.iter().all(|&rows| rows == 0 || rows >= minimum.max(1))
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(cuts_at(median, true, 4), []);
         assert_eq!(cuts_at(median, false, 4), [Cut::Through { rank: 4, left: 4 }]);
         let even = Median { rank: 4, below: 3, at: 1, above: 4 };
-        assert_eq!(cuts_at(even, false, 4), [Cut::Before(5)], "nobody at the median is needed on both sides");
+        assert_eq!(cuts_at(even, false, 4), [Cut::Before(5)], "no individual at the median is needed on both sides");
     }
 
     #[test]

@@ -13,8 +13,8 @@ mod released;
 mod sqlite;
 
 use hedgerow_config::{Address, Database, Engine, Selection};
-use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{Engine as RowEngine, InputError, Spill, Table, TableError};
+use hedgerow_table::read::{Held, ReadOptions};
+use hedgerow_table::{InputError, Spill, Table, TableError};
 
 pub use released::{Destination, fetch};
 
@@ -27,22 +27,6 @@ pub fn read(database: &Database, options: &ReadOptions<'_>) -> Result<Table, Tab
     match database.address.engine() {
         Engine::Postgres => postgres::read(&parameters, selection.as_ref(), options),
         Engine::Sqlite => sqlite::read(&parameters, selection.as_ref(), options),
-    }
-}
-
-/// A table in memory, or where it was.
-pub enum Held {
-    Memory(Table),
-    /// The database counts its distinct rows itself.
-    Outside(Box<dyn RowEngine>),
-}
-
-impl std::fmt::Debug for Held {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Held::Memory(_) => "Memory",
-            Held::Outside(_) => "Outside",
-        })
     }
 }
 
@@ -144,7 +128,7 @@ fn no_table(place: &str, table: &str, tables: &[String]) -> TableError {
         None if tables.is_empty() => "check that this is the right database".to_owned(),
         None => format!("there are {}", listed(tables)),
     };
-    TableError::input(place, format!("there is no table `{table}`"), hint)
+    TableError::input(place, format!("the database has no table `{table}`"), hint)
 }
 
 fn listed(tables: &[String]) -> String {

@@ -1,5 +1,5 @@
-//! What follows `?` in an address: what is read there, and for PostgreSQL what its own library
-//! would take.
+//! The parameters after `?` in an address: what is read there, and for PostgreSQL what its own
+//! library would take.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use hedgerow_config::{Address, Engine, Selection};
 use hedgerow_table::{InputError, TableError};
 use percent_encoding::percent_decode_str;
 
-/// An address taken apart. Its `Debug` shows no password, since it shows the address alone.
+/// A parsed address. Its `Debug` shows no password, since it shows the address alone.
 pub(crate) struct Parameters<'a> {
     address: &'a Address,
     /// Up to `?`.
@@ -76,7 +76,7 @@ impl<'a> Parameters<'a> {
         self.query.split('&').filter(|pair| !pair.is_empty()).filter(is_other).collect::<Vec<_>>().join("&")
     }
 
-    /// What the address itself says is read.
+    /// The selection that the address itself names.
     pub(crate) fn selection(&self) -> Option<Selection> {
         let table = self.get("table").map(|table| Selection::Table(table.to_owned()));
         table.or_else(|| self.get("query").map(|query| Selection::Query(query.to_owned())))

@@ -2,8 +2,8 @@
 //! it, the codebook among them, and the manifest itself as one text in the table `datapackage`.
 //!
 //! A release is written from a directory that was verified, in one transaction. Before that is
-//! committed every table is read back and held against what was verified. Whoever reads a release
-//! gets the same files again.
+//! committed every table is read back and compared with what was verified. Reading a release gives
+//! the same files again.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -40,6 +40,8 @@ pub(crate) type GiveRows<'g> = dyn FnMut(&mut TakeRow<'_>) -> Result<(), TableEr
 pub(crate) trait Store {
     fn create(&mut self, table: &str, columns: &[(&str, Kind)]) -> Result<(), TableError>;
     fn insert(&mut self, table: &str, columns: &[&str], give: &mut GiveRows<'_>) -> Result<(), TableError>;
+    /// The objects besides exactly these tables with exactly these columns, one line each.
+    fn undescribed(&mut self, tables: &[(&str, Vec<(&str, Kind)>)]) -> Result<Vec<String>, TableError>;
     /// In the order in which the rows were inserted.
     fn read(&mut self, table: &str, columns: &[&str], take: &mut TakeRow<'_>) -> Result<(), TableError>;
 }
@@ -79,8 +81,9 @@ impl Destination {
     }
 }
 
-/// Writes the files of a release in a database into an empty directory.
-pub fn fetch(address: &Address, into: &Path, progress: &dyn Progress) -> Result<(), TableError> {
+/// Writes the files of a release in a database into an empty directory. What the database holds
+/// beside it is listed: no file has it, and a check would not find it.
+pub fn fetch(address: &Address, into: &Path, progress: &dyn Progress) -> Result<Vec<String>, TableError> {
     let parameters = Parameters::of(address)?;
     let place = address.to_string();
     let fetch = |store: &mut dyn Store| fetch_from(store, into, &place, progress);
@@ -96,16 +99,22 @@ pub(crate) fn tables_of(manifest: &str, place: &str) -> Result<Vec<String>, Tabl
     Ok(manifest.resources.into_iter().map(|resource| resource.name).chain([MANIFEST.to_owned()]).collect())
 }
 
-/// The text of the manifest; `None` where the table has not exactly one row.
+/// The text of the manifest; `None` where there is none.
 pub(crate) fn manifest_text(store: &mut dyn Store) -> Result<Option<String>, TableError> {
-    let mut texts = Vec::new();
+    Ok(manifest_rows(store)?.0)
+}
+
+/// The text in the first row of the manifest's table, and how many rows there are.
+fn manifest_rows(store: &mut dyn Store) -> Result<(Option<String>, u64), TableError> {
+    let (mut text, mut rows) = (None, 0);
     store.read(MANIFEST, &[MANIFEST_COLUMN], &mut |cells| {
-        if let ([cell @ (Cell::Text(_) | Cell::Bytes(_))], true) = (cells, texts.is_empty()) {
-            texts.extend(text_of(cell));
+        rows += 1;
+        if let ([cell @ (Cell::Text(_) | Cell::Bytes(_))], 1) = (cells, rows) {
+            text = text_of(cell);
         }
         Ok(())
     })?;
-    Ok(texts.pop())
+    Ok((text, rows))
 }
 
 fn write(store: &mut dyn Store, directory: &Path, place: &str, progress: &dyn Progress) -> Result<(), TableError> {
@@ -122,9 +131,7 @@ fn write(store: &mut dyn Store, directory: &Path, place: &str, progress: &dyn Pr
     }
     for resource in &manifest.resources {
         let content = Content::read(directory, resource)?;
-        let kind = |field: &hedgerow_release::manifest::Field| field.table_kind().unwrap_or(Kind::Category);
-        let columns: Vec<(&str, Kind)> =
-            resource.schema.fields.iter().map(|field| (field.name.as_str(), kind(field))).collect();
+        let columns = columns_of(resource);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         store.create(&resource.name, &columns)?;
         store.insert(&resource.name, &names, &mut |take| {
@@ -156,17 +163,37 @@ fn write(store: &mut dyn Store, directory: &Path, place: &str, progress: &dyn Pr
     Ok(())
 }
 
-fn fetch_from(store: &mut dyn Store, into: &Path, place: &str, progress: &dyn Progress) -> Result<(), TableError> {
-    let Some(text) = manifest_text(store)? else {
+fn fetch_from(
+    store: &mut dyn Store,
+    into: &Path,
+    place: &str,
+    progress: &dyn Progress,
+) -> Result<Vec<String>, TableError> {
+    let (text, rows) = manifest_rows(store)?;
+    let Some(text) = text else {
         let hint = "name the schema or the file that a release was published to";
         return Err(TableError::input(place, "holds no manifest of a release", hint));
     };
     let path = into.join(FILE_NAME);
     fs::write(&path, &text).map_err(|error| TableError::io(&path, error))?;
-    for resource in Manifest::read(into)?.resources {
-        fetch_table(store, &resource, into, place, progress)?;
+    let resources = Manifest::read(into)?.resources;
+    let mut tables: Vec<(&str, Vec<(&str, Kind)>)> =
+        resources.iter().map(|resource| (resource.name.as_str(), columns_of(resource))).collect();
+    tables.push((MANIFEST, vec![(MANIFEST_COLUMN, Kind::Category)]));
+    let mut undescribed = store.undescribed(&tables)?;
+    if rows != 1 {
+        undescribed.push(format!("the table `{MANIFEST}` has {rows} rows in place of 1"));
     }
-    Ok(())
+    for resource in &resources {
+        fetch_table(store, resource, into, place, progress)?;
+    }
+    Ok(undescribed)
+}
+
+/// The columns of a table as the manifest lists them.
+fn columns_of(resource: &Resource) -> Vec<(&str, Kind)> {
+    let fields = resource.schema.fields.iter();
+    fields.map(|field| (field.name.as_str(), field.table_kind().unwrap_or(Kind::Category))).collect()
 }
 
 fn fetch_table(
@@ -179,7 +206,8 @@ fn fetch_table(
     let relative = Path::new(&resource.path);
     let is_plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
     if resource.path.is_empty() || !is_plain || resource.format != "csv" {
-        let problem = format!("the manifest names `{}`, which is no table of a release in a database", resource.path);
+        let problem =
+            format!("the manifest names `{}`, which is not a table of a release in a database", resource.path);
         return Err(TableError::input(place, problem, "do not trust this release"));
     }
     let path = into.join(relative);
@@ -205,7 +233,7 @@ fn fetch_table(
     out.flush().map_err(failed)
 }
 
-/// As a release writes it; `None` for what is no text.
+/// As a release writes it; `None` if it is not text.
 fn text_of(cell: &Cell<'_>) -> Option<String> {
     Some(match cell {
         Cell::Missing => String::new(),

@@ -1,17 +1,16 @@
 //! Shows progress and cancels after a second:
 //! `cargo run -p hedgerow --example progress_and_cancel -- POLICY DIRECTORY`.
 
-use std::path::Path;
 use std::time::Duration;
 
-use hedgerow::{Cancel, Error, Monitor, Policy, Publish};
+use hedgerow::{Cancel, ErrorKind, Monitor, Policy, Publish};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let (Some(policy), Some(directory)) = (arguments.next(), arguments.next()) else {
         return Err("name a policy and a directory for the release".into());
     };
-    let policy = Policy::load(Path::new(&policy))?;
+    let policy = Policy::load(policy)?;
     let cancel = Cancel::new();
     let timer = cancel.clone();
     std::thread::spawn(move || {
@@ -26,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .cancel_by(&cancel);
     match Publish::new(&policy, directory).run_with(&monitor) {
         Ok(published) => println!("published {}", published.release.display()),
-        Err(Error::Canceled) => println!("canceled: nothing was written"),
+        Err(error) if error.kind() == ErrorKind::Canceled => println!("{error}"),
         Err(error) => return Err(error.into()),
     }
     Ok(())

@@ -1,36 +1,24 @@
-//! Publishes rows that are in memory: `cargo run -p hedgerow --example publish_rows -- DIRECTORY`.
-
-use hedgerow::{Cells, Policy, Publish, ReadOptions, Table};
-
-const POLICY: &str = r#"
-    [source]
-    path = "in memory"
-
-    [attributes]
-    age = { role = "quasi-identifier", hierarchy = { widths = [10, 20] } }
-    sex = { role = "quasi-identifier" }
-    disease = { role = "sensitive" }
-
-    [[rule]]
-    require = { model = "k-anonymity", k = 2 }
-    [[rule]]
-    protect = "disease"
-    require = { model = "distinct-l-diversity", l = 2 }
-"#;
+//! Rows in memory to a checked release: `cargo run -p hedgerow --example publish_rows --
+//! DIRECTORY`.
+use hedgerow::{Attribute, Cells, Hierarchy, Model, Policy, Publish, ReadOptions, Rule, Table, audit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = std::env::args().nth(1).ok_or("name a directory for the release")?;
-    let policy = Policy::parse(POLICY, "policy.toml".as_ref())?;
-
-    let columns = vec![
-        ("age", Cells::Integers(vec![Some(31), Some(34), Some(52), Some(58)])),
-        ("sex", Cells::from(vec!["f", "f", "m", "m"])),
-        ("disease", Cells::from(vec!["flu", "cold", "flu", "asthma"])),
-    ];
+    let policy = Policy::builder()
+        .attribute("age", Attribute::quasi().hierarchy(Hierarchy::widths([10, 20])))
+        .attribute("disease", Attribute::sensitive())
+        .rule(Rule::require(Model::k_anonymity(2)).and(Model::distinct_l_diversity(2)).protect("disease"))
+        .build()?;
+    let columns =
+        [("age", Cells::from(vec![31i64, 34, 52, 58])), ("disease", Cells::from(vec!["flu", "cold", "flu", "asthma"]))];
     let table = Table::from_columns(columns, &ReadOptions::default())?;
-    let published = Publish::new(&policy, directory).source(&table).run()?;
-    for guarantee in &published.guarantees {
-        println!("{}: required {:?}, achieved {:?}", guarantee.model, guarantee.required, guarantee.achieved);
+    let release = Publish::new(&policy, directory).source(&table).run()?.open()?;
+    for guarantee in release.check()?.guarantees {
+        println!("{} holds: {}", guarantee.model, guarantee.holds);
+    }
+    println!("{:?}", release.query("SELECT COUNT(*) FROM data WHERE age < 40")?.lines);
+    for finding in audit(&[release])?.findings {
+        println!("{:?}: {} of {} people at risk", finding.adversary, finding.at_risk, finding.people);
     }
     Ok(())
 }

@@ -1,37 +1,48 @@
 //! Attacking releases as adversaries would, alone and combined.
 
-use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hedgerow_audit::adversaries::correlation::Weights;
 use hedgerow_audit::adversaries::minimality::HowMade;
-use hedgerow_audit::{AuditOptions, Audited};
-use hedgerow_policy::{Attribute, Policy};
+use hedgerow_audit::{Adversary, AuditOptions, Audited};
+use hedgerow_policy::Attribute;
 use hedgerow_publish::bind::any_options;
-use hedgerow_publish::catalog::Catalog;
-use hedgerow_release::Release;
+use hedgerow_publish::catalog::{Catalog, as_the_gate};
+use hedgerow_publish::coarsen::coarsened;
 use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{Hierarchy, HierarchySpec, Table, TableError};
 use hedgerow_verify::release_check::broken_claims;
 
-use crate::{Error, Monitor, source};
+use crate::{Error, Monitor, Policy, Release, Source};
 
-/// Runs every adversary against the releases, alone and combined.
-pub fn audit(releases: Vec<Release>) -> Result<Audited, Error> {
-    Audit::new(releases)?.run()
+/// Runs every adversary against the releases, alone and combined. [`Audit`] has options.
+pub fn audit(releases: &[Release]) -> Result<Audited, Error> {
+    Audit::new(releases).run()
 }
 
 /// An audit with options. No claim of a release is trusted: every guarantee is recomputed, and the
 /// adversaries see tables alone.
+///
+/// ```
+/// use hedgerow::{Audit, Policy};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let policy = Policy::load("../../examples/hospital/policy.toml")?;
+/// let release = hedgerow::publish(&policy, folder.path().join("release"))?.open()?;
+/// let audited = Audit::new(&[release]).people("../../examples/hospital/patients.csv").policy(&policy).run()?;
+/// for finding in &audited.findings {
+///     println!("{}: {} of {} at risk", finding.adversary, finding.at_risk, finding.people);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing is audited before `run`"]
 pub struct Audit<'a> {
     releases: Vec<Release>,
-    /// Releases of one custodian, by position, oldest first.
-    own: Vec<Vec<usize>>,
-    people: Option<Cow<'a, Table>>,
+    catalog: Option<PathBuf>,
+    people: Option<Source<'a>>,
     policy: Option<&'a Policy>,
-    adversaries: Vec<String>,
+    adversaries: Vec<Adversary>,
     l: Option<u64>,
     k: Option<u64>,
     confidence: Option<f64>,
@@ -41,10 +52,10 @@ pub struct Audit<'a> {
 
 impl<'a> Audit<'a> {
     /// An audit of these releases.
-    pub fn new(releases: Vec<Release>) -> Result<Audit<'a>, Error> {
-        let mut audit = Audit {
-            releases: Vec::with_capacity(releases.len()),
-            own: Vec::new(),
+    pub fn new(releases: &[Release]) -> Audit<'a> {
+        Audit {
+            releases: releases.to_vec(),
+            catalog: None,
             people: None,
             policy: None,
             adversaries: Vec::new(),
@@ -53,66 +64,34 @@ impl<'a> Audit<'a> {
             confidence: None,
             weights: Weights::Exact,
             table: false,
-        };
-        for release in releases {
-            if audit.releases.iter().any(|other| other.name() == release.name()) {
-                let hint = "name every release once";
-                return Err(TableError::input(release.name(), "the release is named twice", hint).into());
-            }
-            audit.releases.push(with_broken_claims(release));
         }
-        Ok(audit)
     }
 
-    /// Adds all releases of a catalog; those of one custodian are also compared by difference.
-    pub fn catalog(mut self, folder: &Path, monitor: &Monitor<'_>) -> Result<Self, Error> {
-        let catalog = Catalog::load(folder)?;
-        let mut own: Vec<(&str, Vec<usize>)> = Vec::new();
-        for entry in &catalog.entries {
-            let mut release = with_broken_claims(Release::open(&catalog.path(entry), monitor)?);
-            if release.digest()? != entry.digest {
-                release.contradict("its files differ from those that were added to the catalog".to_owned());
-            }
-            if let Some(custodian) = &entry.custodian {
-                match own.iter_mut().find(|(name, _)| name == custodian) {
-                    Some((_, theirs)) => theirs.push(self.releases.len()),
-                    None => own.push((custodian, vec![self.releases.len()])),
-                }
-            }
-            self.releases.push(release.named(&entry.name));
-        }
-        self.own.extend(own.into_iter().map(|(_, theirs)| theirs).filter(|theirs| theirs.len() > 1));
-        Ok(self)
+    /// Adds all releases of a catalog; those of one custodian are also compared by difference. With
+    /// people, the verdict is that of the gate which audits a new release: the attacker knows all
+    /// columns that any release uses, also those that the people's table lacks.
+    pub fn catalog(mut self, folder: impl AsRef<Path>) -> Self {
+        self.catalog = Some(folder.as_ref().to_path_buf());
+        self
     }
 
     /// How the releases were made, how their publishers spell values (`[community.values]`), and
-    /// how a file of people is read: set before [`Audit::people`].
+    /// how a file of people is read.
     pub fn policy(mut self, policy: &'a Policy) -> Self {
         self.policy = Some(policy);
         self
     }
 
     /// The people to look for: one row each, with the quasi-identifiers under their names. Each is
-    /// taken to be in every release. A file, or the address of a database.
-    pub fn people(mut self, file: &Path, monitor: &Monitor<'_>) -> Result<Self, Error> {
-        let options = match self.policy {
-            Some(policy) => any_options(policy, monitor),
-            None => ReadOptions { progress: monitor, ..ReadOptions::default() },
-        };
-        let table = source::read(file, &options)?;
-        self.people = Some(Cow::Owned(table));
-        Ok(self)
-    }
-
-    /// As [`Audit::people`], from memory.
-    pub fn people_table(mut self, people: &'a Table) -> Self {
-        self.people = Some(Cow::Borrowed(people));
+    /// taken to be in every release. By default the adversaries look at released rows.
+    pub fn people(mut self, people: impl Into<Source<'a>>) -> Self {
+        self.people = Some(people.into());
         self
     }
 
     /// Only these adversaries, by name; all when empty.
-    pub fn adversaries(mut self, names: Vec<String>) -> Self {
-        self.adversaries = names;
+    pub fn adversaries(mut self, adversaries: impl IntoIterator<Item = Adversary>) -> Self {
+        self.adversaries = adversaries.into_iter().collect();
         self
     }
 
@@ -147,44 +126,95 @@ impl<'a> Audit<'a> {
     }
 
     /// Runs the adversaries.
-    pub fn run(mut self) -> Result<Audited, Error> {
-        if let Some(spelling) = self.policy.map(|policy| policy.community.spelling()).filter(|known| !known.is_empty())
-        {
-            self.releases = self.releases.into_iter().map(|release| release.spelled(spelling.clone())).collect();
+    pub fn run(self) -> Result<Audited, Error> {
+        self.run_with(&Monitor::default())
+    }
+
+    /// Runs the adversaries, watched by a monitor that can also cancel.
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Audited, Error> {
+        let (mut releases, custodians) = self.open_all(monitor)?;
+        let policy = self.policy.map(Policy::inner);
+        if let Some(spelling) = policy.map(|policy| policy.community.spelling()).filter(|known| !known.is_empty()) {
+            releases = releases.into_iter().map(|release| release.spelled(spelling.clone())).collect();
         }
-        let hierarchies = match (self.policy, &self.people) {
+        let reading = match policy {
+            Some(policy) => any_options(policy, monitor),
+            None => ReadOptions { progress: monitor, ..ReadOptions::default() },
+        };
+        let people = self.people.as_ref().map(|people| people.read_as(policy, &reading)).transpose()?;
+        // People are known by exact values, and the release has coarser ones. A list that has them
+        // already stays as it is.
+        let people = people.map(|people| match policy {
+            Some(policy) => coarsened(policy, people.clone()).unwrap_or(people),
+            None => people,
+        });
+        let hierarchies = match (policy, &people) {
             (Some(policy), Some(people)) => hierarchies_over(policy, people),
             _ => Vec::new(),
         };
         let hierarchies: Vec<(String, &Hierarchy)> =
             hierarchies.iter().map(|(name, hierarchy)| (name.clone(), hierarchy)).collect();
+        let custodians: Vec<Option<&str>> = custodians.iter().map(Option::as_deref).collect();
+        let base = match self.catalog {
+            Some(_) => as_the_gate(policy, &custodians, people.as_deref()),
+            None => AuditOptions {
+                people: people.as_deref(),
+                joint: policy.map_or_else(Vec::new, |policy| policy.community.joint.clone()),
+                ..AuditOptions::default()
+            },
+        };
         let options = AuditOptions {
-            people: self.people.as_deref(),
             adversaries: self.adversaries,
-            certain_only: false,
             l: self.l,
             k: self.k,
             confidence: self.confidence,
             weights: self.weights,
             table: self.table,
-            own: self.own,
-            made: self.policy.map(|policy| HowMade {
+            progress: monitor,
+            made: policy.map(|policy| HowMade {
                 hierarchies: &hierarchies,
                 suppression: policy.publish.suppression.numerator > 0,
                 loss: Some(policy.publish.loss.name()),
             }),
+            ..base
         };
-        Ok(hedgerow_audit::audit(&self.releases, &options)?)
+        Ok(hedgerow_audit::audit(&releases, &options)?)
+    }
+
+    /// All releases with what contradicts their claims, and the custodian of each.
+    #[allow(clippy::type_complexity)]
+    fn open_all(&self, monitor: &Monitor<'_>) -> Result<(Vec<hedgerow_release::Release>, Vec<Option<String>>), Error> {
+        let mut releases: Vec<hedgerow_release::Release> = Vec::with_capacity(self.releases.len());
+        for release in &self.releases {
+            if releases.iter().any(|other| other.name() == release.name()) {
+                let hint = "name every release once";
+                return Err(TableError::input(release.name(), "the release is named twice", hint).into());
+            }
+            releases.push(with_broken_claims(release.inner().clone()));
+        }
+        let mut custodians = vec![None; releases.len()];
+        let Some(folder) = &self.catalog else { return Ok((releases, custodians)) };
+        let catalog = Catalog::load(folder)?;
+        for entry in &catalog.entries {
+            let opened = hedgerow_release::Release::open(&catalog.path(entry), monitor)?;
+            let mut release = with_broken_claims(opened);
+            if release.digest()? != entry.digest {
+                release.contradict("its files differ from those that were added to the catalog".to_owned());
+            }
+            custodians.push(entry.custodian.clone());
+            releases.push(release.named(&entry.name));
+        }
+        Ok((releases, custodians))
     }
 }
 
-fn with_broken_claims(mut release: Release) -> Release {
+fn with_broken_claims(mut release: hedgerow_release::Release) -> hedgerow_release::Release {
     broken_claims(&release).into_iter().for_each(|problem| release.contradict(problem));
     release
 }
 
 /// The policy's hierarchies over the values of these people, where they cover them.
-fn hierarchies_over(policy: &Policy, people: &Table) -> Vec<(String, Hierarchy)> {
+fn hierarchies_over(policy: &hedgerow_policy::Policy, people: &Table) -> Vec<(String, Hierarchy)> {
     let of = |attribute: &Attribute| {
         let column = people.column(&attribute.name)?;
         let none = (HierarchySpec::None, attribute.place.clone());

@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::{Error, Monitor, Release, source};
 use hedgerow_publish::catalog;
-use hedgerow_release::Release;
-
-use crate::{Error, Monitor, source};
 
 pub use hedgerow_publish::catalog::Entry;
 
@@ -23,24 +21,9 @@ impl Catalog {
     }
 
     /// Copies a release into a catalog, which is made when it does not exist. A release that
-    /// contradicts itself is refused.
-    pub fn add(
-        folder: impl AsRef<Path>,
-        release: impl AsRef<Path>,
-        name: Option<&str>,
-        custodian: Option<&str>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Entry, Error> {
-        let release = release.as_ref();
-        if source::address(release).is_none() {
-            return Ok(catalog::Catalog::add(folder.as_ref(), release, name, custodian, monitor)?);
-        }
-        // The release lies in a folder for as long as it is open.
-        let opened = crate::open_with(release, monitor)?;
-        let shown = source::shown(release);
-        let base = Path::new(shown.split('?').next().unwrap_or_default());
-        let name = name.or_else(|| base.file_stem()?.to_str()?.rsplit(':').next());
-        Ok(catalog::Catalog::add(folder.as_ref(), opened.path(), name, custodian, monitor)?)
+    /// contradicts itself is refused. [`AddToCatalog`] has options.
+    pub fn add(folder: impl AsRef<Path>, release: impl AsRef<Path>) -> Result<Entry, Error> {
+        AddToCatalog::new(folder, release).run()
     }
 
     /// The releases, oldest first.
@@ -58,10 +41,65 @@ impl Catalog {
         self.inner.path(entry)
     }
 
-    /// Opens a release, and whether its files are still those that were added.
-    pub fn open(&self, entry: &Entry, monitor: &Monitor<'_>) -> Result<(Release, bool), Error> {
-        let release = Release::open(&self.path(entry), monitor)?;
+    /// Opens a release, and says whether its files are still those that were added.
+    pub fn open(&self, entry: &Entry) -> Result<(Release, bool), Error> {
+        self.open_with(entry, &Monitor::default())
+    }
+
+    /// As [`Catalog::open`], watched by a monitor that can also cancel.
+    pub fn open_with(&self, entry: &Entry, monitor: &Monitor<'_>) -> Result<(Release, bool), Error> {
+        let release = Release::open_with(self.path(entry), monitor)?;
         let unchanged = release.digest()? == entry.digest;
         Ok((release, unchanged))
+    }
+}
+
+/// Adding a release to a catalog, with options.
+#[derive(Debug, Clone)]
+#[must_use = "nothing is added before `run`"]
+pub struct AddToCatalog {
+    folder: PathBuf,
+    release: PathBuf,
+    name: Option<String>,
+    custodian: Option<String>,
+}
+
+impl AddToCatalog {
+    /// Adds `release` to the catalog in `folder`.
+    pub fn new(folder: impl AsRef<Path>, release: impl AsRef<Path>) -> AddToCatalog {
+        let (folder, release) = (folder.as_ref().to_path_buf(), release.as_ref().to_path_buf());
+        AddToCatalog { folder, release, name: None, custodian: None }
+    }
+
+    /// The name in the catalog. `None`, the default, is the name of the release's directory.
+    pub fn name(mut self, name: Option<String>) -> Self {
+        self.name = name;
+        self
+    }
+
+    /// The publisher. `None`, the default, means unknown.
+    pub fn custodian(mut self, custodian: Option<String>) -> Self {
+        self.custodian = custodian;
+        self
+    }
+
+    /// Adds the release.
+    pub fn run(self) -> Result<Entry, Error> {
+        self.run_with(&Monitor::default())
+    }
+
+    /// Adds the release, watched by a monitor that can also cancel.
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Entry, Error> {
+        let AddToCatalog { folder, release, name, custodian } = &self;
+        let (name, custodian) = (name.as_deref(), custodian.as_deref());
+        if source::address(release).is_none() {
+            return Ok(catalog::Catalog::add(folder, release, name, custodian, monitor)?);
+        }
+        // The release lies in a folder for as long as it is open.
+        let opened = Release::open_with(release, monitor)?;
+        let shown = source::shown(release);
+        let base = Path::new(shown.split('?').next().unwrap_or_default());
+        let name = name.or_else(|| base.file_stem()?.to_str()?.rsplit(':').next());
+        Ok(catalog::Catalog::add(folder, opened.path(), name, custodian, monitor)?)
     }
 }

@@ -1,21 +1,22 @@
 //! Recomputing guarantees: of a release from its own tables, or of any table by a policy.
 
-use std::path::Path;
-
-use hedgerow_policy::{Policy, Role};
+use hedgerow_audit::{Adversary, AuditOptions, audit};
+use hedgerow_policy::Role;
 use hedgerow_publish::bind::{any_options, rules_for};
 use hedgerow_publish::singling_out::warn_of_released;
-use hedgerow_release::Release;
+use hedgerow_publish::{consistent, units};
 use hedgerow_release::manifest::{Claim, ClassSizes};
-use hedgerow_table::InputError;
-use hedgerow_verify::check::check_table as judge_table;
-use hedgerow_verify::release_check::{ReleaseCheck, check_release};
+use hedgerow_release::{JointShare, Release, Spelling};
+use hedgerow_table::{InputError, Table};
+use hedgerow_verify::check::{check_table as judge_table, claim};
+use hedgerow_verify::release_check::{self, ReleaseCheck};
 use hedgerow_verify::warnings::{about_claims, about_identifiers, identifiers_of};
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::{Error, Monitor, Problem, source};
+use crate::{Error, Monitor, Policy, Problem, Source};
 
-/// What a check found. Serialized, it is what `hedgerow check --json` prints.
+/// The result of a check. Serialized, it is the output of `hedgerow check --json`.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Check {
@@ -25,22 +26,17 @@ pub struct Check {
     /// Where the release contradicts itself: its manifest, its codebook, its tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<String>,
-    /// Claims that hold and still protect nobody.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "problems")]
+    /// Claims that hold and still protect no person.
     pub warnings: Vec<Problem>,
     /// Guarantees that need more than the release to be recomputed, such as the earlier releases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<String>,
-    /// How many rows the tables have.
+    /// The number of rows in the tables.
     #[serde(skip)]
     pub rows: u64,
-    /// How many equivalence classes there are, and their sizes.
+    /// The number of equivalence classes, and their sizes.
     #[serde(skip)]
     pub classes: ClassSizes,
-}
-
-fn problems<S: serde::Serializer>(warnings: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(warnings.iter().map(|warning| &warning.problem))
 }
 
 impl Check {
@@ -62,14 +58,11 @@ impl Check {
     }
 }
 
-/// Recomputes every guarantee of a release from its tables.
-pub fn check(release: &Release) -> Result<Check, Error> {
-    check_combined(release, &[])
-}
-
-/// As [`check`]; a guarantee across releases is recomputed with the `earlier` ones.
-pub fn check_combined(release: &Release, earlier: &[&Release]) -> Result<Check, Error> {
-    let found = check_release(release, earlier)?;
+/// Recomputes every guarantee of a release from its tables, those across releases with the
+/// `earlier` ones.
+pub(crate) fn check_release(release: &Release, earlier: &[&Release]) -> Result<Check, Error> {
+    let mut found = release_check::check_release(release, earlier)?;
+    judge_joint(release, earlier, &mut found)?;
     let place = release.manifest_place();
     let resources = release.manifest().map(|manifest| manifest.resources.as_slice()).unwrap_or_default();
     let fields = resources.iter().flat_map(|resource| &resource.schema.fields);
@@ -90,22 +83,150 @@ pub fn check_combined(release: &Release, earlier: &[&Release]) -> Result<Check, 
     Ok(Check::new(found, warnings))
 }
 
-/// Checks any table, a file or one in a database, against the rules of a policy, such as one that
-/// another program released.
-pub fn check_table(table: &Path, policy: &Policy, monitor: &Monitor<'_>) -> Result<Check, Error> {
-    let place = source::shown(table);
-    let table = source::read(table, &any_options(policy, monitor))?;
-    let rules = rules_for(policy, &table)?;
-    let quasi: Vec<String> = policy.quasi().map(|attribute| attribute.name.clone()).collect();
-    let checked = judge_table(&table, &quasi, &rules, &place)?;
-    let identifiers = policy.attributes.iter().filter(|attribute| attribute.role == Role::Identifier);
-    let identifiers = identifiers.filter(|attribute| table.header.contains(&attribute.name));
-    let mut warnings = policy.warnings.clone();
-    warnings.extend(about_claims(&policy.path.display().to_string(), &checked.claims, &quasi));
-    warnings.extend(about_identifiers(&place, identifiers.map(|attribute| attribute.name.as_str())));
-    let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
-    let sensitive = sensitive.filter(|attribute| !attribute.declared.allow_unique);
-    warnings.extend(warn_of_released(&place, &table, sensitive.map(|attribute| attribute.name.as_str())));
-    let found = ReleaseCheck { checked, contradictions: Vec::new(), unchecked: Vec::new() };
-    Ok(Check::new(found, warnings))
+/// Judges guarantees across releases with the shares that they were judged with at publishing: what
+/// every table that fits the releases and these shares leaves. Shares that cannot be read, or that
+/// no such table has, are said to be unchecked.
+fn judge_joint(release: &Release, earlier: &[&Release], found: &mut ReleaseCheck) -> Result<(), Error> {
+    for claim in &mut found.checked.claims {
+        let texts = claim.required.get("joint").and_then(Value::as_array).into_iter().flatten();
+        let mut joint: Vec<JointShare> = Vec::new();
+        let unchecked = |problem: String| format!("{} with shares of people: {problem}", claim.model);
+        for text in texts {
+            match JointShare::parse(text.as_str().unwrap_or_default()) {
+                Ok(share) => joint.push(share),
+                Err(problem) => found.unchecked.push(unchecked(problem)),
+            }
+        }
+        let (Some(l), Some(protect)) = (claim.required.get("l").and_then(Value::as_u64), &claim.protect) else {
+            continue;
+        };
+        if joint.is_empty() || earlier.is_empty() {
+            continue;
+        }
+        let mut spelling = Spelling::default();
+        let texts = claim.required.get("values").and_then(Value::as_object).into_iter().flatten();
+        texts.for_each(|(theirs, ours)| spelling.add(protect, theirs, ours.as_str().unwrap_or_default()));
+        let others = earlier.iter().map(|&release| release.clone().spelled(spelling.clone()));
+        let releases: Vec<Release> = others.chain([release.clone()]).collect();
+        let adversaries = vec![Adversary::Worlds];
+        let audited = audit(&releases, &AuditOptions { adversaries, joint, ..AuditOptions::default() })?;
+        let of_protect = audited.findings.iter().filter(|finding| finding.protect.as_ref() == Some(protect));
+        if of_protect.clone().any(|finding| !finding.details.contains_key("joint")) {
+            let problem = "no table of people who are in every release has them, or no release has their attributes";
+            found.unchecked.push(unchecked(problem.to_owned()));
+        }
+        if let Some(least) = of_protect.filter_map(|finding| finding.effective_l).min().filter(|&least| least < l) {
+            claim.holds = false;
+            claim.achieved.insert("l".to_owned(), Value::from(least));
+        }
+    }
+    Ok(())
+}
+
+/// As [`check_release`], with the source that `policy` names: units, and the rows that fit each
+/// person by the combinations of values that occur, are counted again from it, where the release
+/// does not show them.
+pub(crate) fn check_units(release: &Release, policy: &Policy, monitor: &Monitor<'_>) -> Result<Check, Error> {
+    let source = Source::of_policy().read(policy, monitor)?;
+    let mut found = check_release(release, &[])?;
+    if policy.is_consistent() {
+        count_fitting(release, policy, &source, &mut found)?;
+    }
+    if !policy.has_units() {
+        return Ok(found);
+    }
+    let achieved = units::recount(policy, &source, release)?;
+    let models = policy.rules.iter().flat_map(|rule| rule.require.iter().map(move |model| (rule, model)));
+    for ((rule, model), achieved) in models.zip(achieved.iter().flatten()) {
+        let over_units = claim(model, &rule.know, rule.protect.as_ref(), achieved);
+        let same = |own: &&mut Claim| {
+            own.rows.is_some()
+                && own.model == over_units.model
+                && own.required == over_units.required
+                && own.know == over_units.know
+                && own.protect == over_units.protect
+        };
+        found.holds &= over_units.holds;
+        for own in found.guarantees.iter_mut().filter(same) {
+            own.holds &= over_units.holds;
+            own.achieved.clone_from(&over_units.achieved);
+        }
+    }
+    found.unchecked.retain(|unchecked| !unchecked.contains("its count of units is the publisher's word"));
+    Ok(found)
+}
+
+/// Judges the guarantees of a release for the rows that fit each person.
+fn count_fitting(release: &Release, policy: &Policy, source: &Table, found: &mut Check) -> Result<(), Error> {
+    // A release that does not state it is judged by it all the same.
+    let failing = consistent::recount(policy, source, release)?;
+    if failing > 0 {
+        found.holds = false;
+        found.contradictions.push(format!(
+            "{failing} rows are of people whom too few rows fit: the others of their class have combinations of values that \
+             do not occur in the source"
+        ));
+    }
+    for claim in &mut found.guarantees {
+        claim.holds &= failing == 0 || !claim.consistent;
+    }
+    found.unchecked.retain(|unchecked| !unchecked.contains("the publisher's word that enough rows fit everyone"));
+    Ok(())
+}
+
+/// Checks any table against the rules of a policy, such as a file that another program released.
+///
+/// ```
+/// use hedgerow::{CheckTable, Policy};
+///
+/// let policy = Policy::load("../../examples/hospital/policy.toml")?;
+/// let found = CheckTable::new(&policy, "../../examples/hospital/patients.csv").run()?;
+/// assert!(!found.holds(), "the source itself keeps no rule");
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is checked before `run`"]
+pub struct CheckTable<'a> {
+    policy: &'a Policy,
+    table: Source<'a>,
+}
+
+impl<'a> CheckTable<'a> {
+    /// A check of a table: a file, the address of a database, or rows in memory.
+    pub fn new(policy: &'a Policy, table: impl Into<Source<'a>>) -> CheckTable<'a> {
+        CheckTable { policy, table: table.into() }
+    }
+
+    /// Checks.
+    pub fn run(self) -> Result<Check, Error> {
+        self.run_with(&Monitor::default())
+    }
+
+    /// Checks, watched by a monitor that can also cancel.
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Check, Error> {
+        let policy = self.policy.inner();
+        let place = self.table.shown(policy);
+        let table = self.table.read_as(Some(policy), &any_options(policy, monitor))?;
+        let rules = rules_for(policy, &table)?;
+        let quasi: Vec<String> = policy.quasi().map(|attribute| attribute.name.clone()).collect();
+        let checked = judge_table(&table, &quasi, &rules, &place)?;
+        let identifiers = policy.attributes.iter().filter(|attribute| attribute.role == Role::Identifier);
+        let identifiers = identifiers.filter(|attribute| table.header.contains(&attribute.name));
+        let mut warnings = policy.warnings.clone();
+        warnings.extend(about_claims(&policy.path.display().to_string(), &checked.claims, &quasi));
+        warnings.extend(about_identifiers(&place, identifiers.map(|attribute| attribute.name.as_str())));
+        let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
+        let sensitive = sensitive.filter(|attribute| !attribute.declared.allow_unique);
+        warnings.extend(warn_of_released(&place, &table, sensitive.map(|attribute| attribute.name.as_str())));
+        let consistent = policy.rules.iter().filter(|rule| rule.consistent).flat_map(|rule| &rule.require);
+        let unchecked = consistent.map(|model| {
+            format!(
+                "{}: which combinations of values can occur is counted in the source of a release; whole classes were counted",
+                model.name()
+            )
+        });
+        let unchecked = unchecked.collect();
+        let found = ReleaseCheck { checked, contradictions: Vec::new(), unchecked };
+        Ok(Check::new(found, warnings))
+    }
 }

@@ -2,16 +2,15 @@
 
 use std::fmt::Write as _;
 
-use hedgerow_policy::{Loss, Policy};
+use hedgerow_policy::Loss;
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::community::read_earlier;
 use hedgerow_publish::explore::Exploration as Found;
 use hedgerow_release::manifest::ClassSizes;
 use hedgerow_report::pictures::{Lattice, LatticeNode};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
-use crate::{Error, Monitor, Problem, Source};
+use crate::{ByName, Error, Monitor, Policy, Problem, Source};
 
 /// The nodes of a policy's generalization lattice at which every rule holds. Serialized, it is what
 /// `hedgerow explore --json` prints.
@@ -22,14 +21,13 @@ pub struct Exploration {
     pub attributes: Vec<ExploredAttribute>,
     /// The measure by which nodes are ordered: the policy's.
     pub loss: &'static str,
-    /// How many nodes the lattice has.
+    /// The number of nodes of the lattice.
     pub nodes: u64,
-    /// How many of them were evaluated; the others fail because a coarser one does.
+    /// The number of nodes evaluated; the others fail because a coarser one does.
     pub evaluated: u64,
     /// The nodes at which every rule holds, the one with the least loss first.
     pub holding: Vec<ExploredNode>,
-    /// What is allowed but probably unintended.
-    #[serde(skip)]
+    /// Warnings: what is allowed but probably unintended.
     pub warnings: Vec<Problem>,
 }
 
@@ -48,12 +46,12 @@ pub struct ExploredAttribute {
 #[non_exhaustive]
 pub struct ExploredNode {
     /// The level of every quasi-identifier.
-    pub levels: Map<String, Value>,
+    pub levels: ByName<usize>,
     /// Every loss measure, by name.
-    pub loss: Map<String, Value>,
+    pub loss: ByName<f64>,
     /// Rows that are suppressed.
     pub suppressed: u64,
-    /// How many equivalence classes there are, and their sizes.
+    /// The number of equivalence classes, and their sizes.
     pub classes: ClassSizes,
     /// The risk of re-identification by the quasi-identifiers.
     pub risk: ExploredRisk,
@@ -70,22 +68,53 @@ pub struct ExploredRisk {
 }
 
 /// Evaluates every node of a policy's lattice. [`crate::Publish::levels`] publishes at one of them.
+/// [`Explore`] has options.
 ///
 /// ```
-/// use hedgerow::{Monitor, Policy, Source};
-///
-/// let policy = Policy::load("../../examples/hospital/policy.toml".as_ref())?;
-/// let found = hedgerow::explore(&policy, Source::Policy, &Monitor::default())?;
+/// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
+/// let found = hedgerow::explore(&policy)?;
 /// println!("{} of {} nodes hold", found.holding.len(), found.nodes);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
-pub fn explore(policy: &Policy, source: Source<'_>, monitor: &Monitor<'_>) -> Result<Exploration, Error> {
-    let table = source.read(policy, monitor)?;
-    let earlier = read_earlier(policy, &table, monitor)?;
-    let bound = Bound::with_earlier(policy, &table, earlier)?;
-    let found = hedgerow_publish::explore::explore(&bound, monitor)?;
-    let warnings = bound.warnings.iter().cloned().map(Problem::warning).collect();
-    Ok(Exploration::new(&found, warnings))
+pub fn explore(policy: &Policy) -> Result<Exploration, Error> {
+    Explore::new(policy).run()
+}
+
+/// Exploring the lattice, with options.
+#[derive(Debug)]
+#[must_use = "nothing is explored before `run`"]
+pub struct Explore<'a> {
+    policy: &'a Policy,
+    source: Source<'a>,
+}
+
+impl<'a> Explore<'a> {
+    /// Explores the lattice of `policy` over its source.
+    pub fn new(policy: &'a Policy) -> Explore<'a> {
+        Explore { policy, source: Source::of_policy() }
+    }
+
+    /// Takes the rows from `source` instead of what the policy names.
+    pub fn source(mut self, source: impl Into<Source<'a>>) -> Self {
+        self.source = source.into();
+        self
+    }
+
+    /// Explores.
+    pub fn run(self) -> Result<Exploration, Error> {
+        self.run_with(&Monitor::default())
+    }
+
+    /// Explores, watched by a monitor that can also cancel.
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Exploration, Error> {
+        let policy = self.policy.inner();
+        let table = self.source.read(policy, monitor)?;
+        let earlier = read_earlier(policy, &table, monitor)?;
+        let bound = Bound::with_earlier(policy, &table, earlier)?;
+        let found = hedgerow_publish::explore::explore(&bound, monitor)?;
+        let warnings = bound.warnings.iter().cloned().map(Problem::warning).collect();
+        Ok(Exploration::new(&found, warnings))
+    }
 }
 
 impl Exploration {
@@ -95,13 +124,9 @@ impl Exploration {
                 .attributes
                 .iter()
                 .zip(&node.levels)
-                .map(|((name, _), level)| (name.clone(), json!(level)))
+                .map(|((name, _), &level)| (name.clone(), usize::from(level)))
                 .collect(),
-            loss: Loss::ALL
-                .iter()
-                .zip(&node.losses)
-                .map(|(loss, value)| (loss.name().to_owned(), json!(value)))
-                .collect(),
+            loss: Loss::ALL.iter().zip(&node.losses).map(|(loss, &value)| (loss.name().to_owned(), value)).collect(),
             suppressed: node.suppressed,
             classes: node.classes,
             risk: ExploredRisk {
@@ -132,9 +157,11 @@ impl Exploration {
         let mut text = header.collect::<Vec<_>>().join(",");
         text.push('\n');
         for node in &self.holding {
-            let numbers = node.levels.values().chain(losses.iter().filter_map(|&name| node.loss.get(name)));
-            for number in numbers {
-                let _ = write!(text, "{number},");
+            for level in node.levels.values() {
+                let _ = write!(text, "{level},");
+            }
+            for loss in node.loss.values() {
+                let _ = write!(text, "{loss:?},");
             }
             let ExploredNode { suppressed, classes, risk, .. } = node;
             let ClassSizes { count, min, max, .. } = classes;
@@ -145,10 +172,8 @@ impl Exploration {
 
     /// The lattice as SVG: which nodes hold, the one with the least loss outlined.
     pub fn svg(&self) -> String {
-        let levels = |node: &ExploredNode| -> Vec<usize> {
-            node.levels.values().map(|level| level.as_u64().unwrap_or_default() as usize).collect()
-        };
-        let loss = |node: &ExploredNode| node.loss.get(self.loss).and_then(Value::as_f64);
+        let levels = |node: &ExploredNode| -> Vec<usize> { node.levels.values().collect() };
+        let loss = |node: &ExploredNode| node.loss.get(self.loss);
         let holding: std::collections::HashMap<Vec<usize>, Option<f64>> =
             self.holding.iter().map(|node| (levels(node), loss(node))).collect();
         let mut nodes: Vec<Vec<usize>> = vec![Vec::new()];

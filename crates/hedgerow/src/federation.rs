@@ -3,15 +3,23 @@
 use std::sync::Arc;
 
 use hedgerow_joint::{Agreed, Attribute, Profile as JointProfile, Share};
-use hedgerow_policy::{Policy, Summary};
+use hedgerow_policy::Summary;
 use hedgerow_publish::bind::{Bound, declared_table};
+use hedgerow_publish::units::refuse_elsewhere;
 use hedgerow_smc::baseline::Chances;
 use hedgerow_table::{Domain, InputError, Table};
 
-use crate::{Error, Unsatisfiable};
+use crate::{Error, Policy};
+
+#[cfg(feature = "danger-seeded")]
+mod rehearsal;
 
 pub use crate::ledger::ledger_lines;
-pub use hedgerow_smc::{Fault, Ledger, lop};
+#[cfg(feature = "danger-seeded")]
+pub use hedgerow_smc::lop;
+pub use hedgerow_smc::{Fault, Ledger};
+#[cfg(feature = "danger-seeded")]
+pub use rehearsal::{Rehearsal, rehearse};
 
 /// Which protocols compute the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,26 +32,8 @@ pub enum Profile {
     Baseline,
 }
 
-/// What a joint run would find, open and send.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Rehearsal {
-    /// Rows of every equivalence class, over all custodians.
-    pub class_sizes: Vec<u64>,
-    /// For every custodian, the class of each of its rows.
-    pub class_of_row: Vec<Vec<u32>>,
-    /// Every value that the run opens to all custodians.
-    pub ledger: Ledger,
-    /// Rounds of messages.
-    pub rounds: u64,
-    /// Messages that all custodians send together.
-    pub messages: u64,
-    /// Bytes that all custodians send together.
-    pub bytes: u64,
-}
-
-/// What custodians agree on before they publish together: made from a policy alone, so that
-/// nobody's rows have to be looked at.
+/// The agreement of custodians who publish together: made from a policy alone, without
+/// looking at any custodian's rows.
 ///
 /// ```
 /// use hedgerow::Policy;
@@ -71,14 +61,14 @@ pub struct Agreement {
     agreed: Arc<Agreed>,
 }
 
-/// What is promised beyond the policy's rules, to readers of the joint release.
+/// Promises to readers of the joint release, beyond the policy's rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Promises {
-    /// l-site-diversity: every class has rows of at least so many custodians. 1 asks for nothing.
+    /// l-site-diversity: every class has rows of at least this many custodians. 1 asks for nothing.
     pub sites: u64,
-    /// m-privacy: the rules still hold in a class without the rows of any so many custodians. 0
-    /// asks for nothing.
+    /// m-privacy: the rules still hold in a class without the rows of any group of this many
+    /// custodians. 0 asks for nothing.
     pub towards: u64,
 }
 
@@ -93,12 +83,13 @@ impl Agreement {
     /// texts, or the leaves of a hierarchy file, for every quasi-identifier and protected
     /// attribute.
     pub fn new(policy: &Policy, promises: Promises) -> Result<Agreement, Error> {
+        let policy = policy.inner();
         let declared = declared_table(policy)?;
         let bound = Bound::new(policy, &declared)?;
         let attribute = |(name, domain): (&str, &Domain)| Attribute { name: name.to_owned(), domain: domain.clone() };
         let attributes = bound.judged_domains().into_iter().map(attribute).collect();
         let agreed = agree(policy, &bound)?.declared(attributes);
-        let agreed = agreed.ok_or_else(|| Error::Internal("declared values of other attributes".to_owned()))?;
+        let agreed = agreed.ok_or_else(|| Error::internal("declared values of other attributes"))?;
         let Promises { sites, towards } = promises;
         Ok(Agreement { agreed: Arc::new(Agreed { sites, towards, ..agreed }) })
     }
@@ -125,7 +116,9 @@ impl From<Profile> for JointProfile {
     }
 }
 
-fn agree(policy: &Policy, bound: &Bound<'_>) -> Result<Agreed, Error> {
+fn agree(policy: &hedgerow_policy::Policy, bound: &Bound<'_>) -> Result<Agreed, Error> {
+    refuse_elsewhere(policy, "a joint release")?;
+    hedgerow_publish::consistent::refuse_elsewhere(policy, "a joint release")?;
     let tight = policy.publish.summarise == Summary::Tight;
     let rules = bound.judge()?.into_rules();
     let agreed = Agreed::new(bound.axes(), &bound.judged_cardinalities(), rules, policy.publish.strict, tight);
@@ -133,55 +126,5 @@ fn agree(policy: &Policy, bound: &Bound<'_>) -> Result<Agreed, Error> {
         let problem = "custodians together cannot keep these rules";
         let hint = "every rule must know quasi-identifiers only, and its models must survive merging classes";
         InputError::new(policy.path.display().to_string(), problem, hint).into()
-    })
-}
-
-/// Rehearses Mondrian among custodians in one process: the rows of `union` are dealt to
-/// `custodians` by `owner`, and the classes are those that one custodian with all rows would find.
-/// Randomness is seeded: this is for trials, never for rows that must be kept from anybody.
-///
-/// ```
-/// use hedgerow::Policy;
-/// use hedgerow::federation::{Profile, rehearse};
-///
-/// let policy = Policy::load("../../examples/hospital/policy-local.toml".as_ref())?;
-/// let union = hedgerow::read_source(&policy)?;
-/// let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1)?;
-/// assert_eq!(run.class_sizes.iter().sum::<u64>(), union.rows as u64);
-/// # Ok::<(), hedgerow::Error>(())
-/// ```
-pub fn rehearse(
-    policy: &Policy,
-    union: &Table,
-    custodians: usize,
-    owner: impl Fn(usize) -> usize,
-    profile: Profile,
-    seed: u64,
-) -> Result<Rehearsal, Error> {
-    let refuse = |problem: &str, hint: &str| -> Error {
-        InputError::new(policy.path.display().to_string(), problem, hint).into()
-    };
-    let owner: Vec<usize> = (0..union.rows).map(owner).collect();
-    if owner.iter().any(|&owner| owner >= custodians) {
-        return Err(refuse("a row belongs to no custodian", "let `owner` return a number below `custodians`"));
-    }
-    let bound = Bound::new(policy, union)?;
-    let agreed = Arc::new(agree(policy, &bound)?);
-    let shares = agreed.deal(&bound.judged_codes(), &owner, custodians);
-    let found = hedgerow_joint::rehearse(profile.into(), &agreed, shares, seed)
-        .map_err(|fault| refuse(&fault.to_string(), "three or more custodians are needed"))?;
-    let joined = found.joined.ok_or_else(|| {
-        let summary = "no release satisfies the policy: even all rows of all custodians as one class violate a rule";
-        let hint = "require less in that rule".to_owned();
-        Error::Unsatisfiable(Unsatisfiable { summary: summary.to_owned(), reasons: Vec::new(), hint })
-    })?;
-    let classes = joined.first().map_or(&[][..], |joined| joined.classes.as_slice());
-    Ok(Rehearsal {
-        class_sizes: classes.iter().map(|class| class.rows).collect(),
-        class_of_row: joined.into_iter().map(|joined| joined.of_row).collect(),
-        ledger: found.ledger,
-        rounds: found.traffic.rounds,
-        messages: found.traffic.messages,
-        bytes: found.traffic.bytes,
     })
 }

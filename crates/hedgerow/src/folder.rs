@@ -1,4 +1,4 @@
-//! A folder for files that nobody keeps: private, and gone with the value.
+//! A folder for temporary files: private, and removed with the value.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ impl Folder {
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        builder.create(&path).map_err(|source| Error::io(&path, source))?;
         Ok(Folder { path })
     }
 

@@ -14,7 +14,7 @@ use crate::Error;
 /// The largest file that is read.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// What the values of these kinds are: numbers of rows, of which a small one is about few people.
+/// The kinds whose values are numbers of rows: a small one is about few people.
 const COUNTS_OF_ROWS: [hedgerow_smc::Kind; 5] = [
     hedgerow_smc::Kind::Totals,
     hedgerow_smc::Kind::CountsAtProbe,
@@ -30,7 +30,7 @@ const COUNTS_OF_ROWS: [hedgerow_smc::Kind; 5] = [
 /// ```
 /// use hedgerow::federation::{Profile, ledger_lines, rehearse};
 ///
-/// let policy = hedgerow::Policy::load("../../examples/hospital/policy-local.toml".as_ref())?;
+/// let policy = hedgerow::Policy::load("../../examples/hospital/policy-local.toml")?;
 /// let union = hedgerow::read_source(&policy)?;
 /// let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1)?;
 /// let lines = ledger_lines(&run.ledger);
@@ -54,7 +54,7 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
     ledger.entries().iter().map(line).collect()
 }
 
-/// What was opened of one kind.
+/// The opened values of one kind.
 #[derive(Debug, Default)]
 struct Opened {
     entries: u64,
@@ -65,7 +65,7 @@ struct Opened {
 
 /// A ledger file in numbers: how much was opened of every kind, and the smallest number of rows.
 pub(crate) fn summed_up(path: &Path) -> Result<Value, Error> {
-    let failed = |source| Error::Io { path: path.to_path_buf(), source };
+    let failed = |source| Error::io(path, source);
     let file = File::open(path).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
     if bytes > BYTES_MAX {
@@ -81,10 +81,10 @@ pub(crate) fn summed_up(path: &Path) -> Result<Value, Error> {
         if line.trim().is_empty() {
             continue;
         }
-        let entry = Line::read(&line).ok_or_else(|| {
+        let entry = LedgerEntry::read(&line).ok_or_else(|| {
             let place = format!("{}:{}", path.display(), index + 1);
             let problem =
-                "is no entry of a ledger: an object with `round`, `kind` and a list of whole numbers `values`";
+                "malformed ledger entry, expected an object with `round`, `kind` and a list of whole numbers `values`";
             InputError::new(place, problem, "name the ledger that a joint run wrote")
         })?;
         entries += 1;
@@ -115,7 +115,7 @@ pub(crate) fn summed_up(path: &Path) -> Result<Value, Error> {
 }
 
 /// One line of the file.
-struct Line {
+struct LedgerEntry {
     step: String,
     round: u64,
     kind: String,
@@ -124,10 +124,10 @@ struct Line {
     values: Vec<u64>,
 }
 
-impl Line {
-    fn read(text: &str) -> Option<Line> {
+impl LedgerEntry {
+    fn read(text: &str) -> Option<LedgerEntry> {
         let value: Value = serde_json::from_str(text).ok()?;
-        Some(Line {
+        Some(LedgerEntry {
             step: value["step"].as_str().unwrap_or_default().to_owned(),
             round: u64::from(u32::try_from(value["round"].as_u64()?).ok()?),
             kind: value["kind"].as_str()?.to_owned(),
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_a_run_opens_is_counted_as_the_ledger_counts_it() {
-        let policy = hedgerow_policy::Policy::load("../../examples/hospital/policy-local.toml".as_ref()).unwrap();
+        let policy = crate::Policy::load("../../examples/hospital/policy-local.toml").unwrap();
         let union = crate::read_source(&policy).unwrap();
         let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1).unwrap();
         let (_folder, path) = written(&ledger_lines(&run.ledger));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_number_of_rows_is_found_and_zeros_are_about_nobody() {
+    fn the_smallest_number_of_rows_is_found_and_zeros_are_skipped() {
         let sizes = hedgerow_smc::Kind::Sizes.describe();
         let digits = hedgerow_smc::Kind::Digits.describe();
         let text = format!(
@@ -178,11 +178,11 @@ mod tests {
         assert_eq!((&found["entries"], &found["rounds"]), (&json!(2), &json!(4)));
         let of_kind = |name: &str| found["kinds"].as_array().unwrap().iter().find(|one| one["kind"] == name).unwrap();
         assert_eq!((&of_kind(sizes)["least"], &of_kind(sizes)["compared"]), (&json!(7), &json!(1)));
-        assert_eq!(of_kind(digits)["least"], Value::Null, "a digit is no number of rows");
+        assert_eq!(of_kind(digits)["least"], Value::Null, "a digit does not count rows");
     }
 
     #[test]
-    fn what_is_no_ledger_is_refused_with_its_line() {
+    fn a_malformed_ledger_is_refused_with_its_line() {
         for wrong in ["[]", "{\"round\":1}", "{\"round\":1,\"kind\":\"x\",\"values\":[-1]}", "text"] {
             let (_folder, path) = written(&format!("{{\"round\":0,\"kind\":\"x\",\"values\":[]}}\n{wrong}\n"));
             let problem = summed_up(&path).unwrap_err().to_string();

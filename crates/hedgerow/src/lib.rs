@@ -10,13 +10,13 @@
 //! use hedgerow::Policy;
 //!
 //! let folder = tempfile::tempdir()?;
-//! let policy = Policy::load("../../examples/hospital/policy.toml".as_ref())?;
+//! let policy = Policy::load("../../examples/hospital/policy.toml")?;
 //! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
 //! println!("{} of {} rows released", published.rows.out, published.rows.source);
 //!
-//! let release = hedgerow::open(&published.release)?;
-//! assert!(hedgerow::check(&release)?.holds());
-//! let answer = hedgerow::query(&release, "SELECT COUNT(*) FROM data WHERE age < 40")?;
+//! let release = published.open()?;
+//! assert!(release.check()?.holds());
+//! let answer = release.query("SELECT COUNT(*) FROM data WHERE age < 40")?;
 //! println!("{}", serde_json::to_string(&answer)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -33,28 +33,28 @@
 //!
 //! ## Others' releases are known
 //!
-//! A release next to an earlier one about the same people: whatever class of each release somebody
+//! A release next to an earlier one about the same people: whatever class of each release a person
 //! is in, at least two salary classes remain.
 //!
 //! ```
-//! use hedgerow::Policy;
+//! use hedgerow::{Policy, Release};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # for file in std::fs::read_dir("../../examples/departments")?.flatten() {
 //! #     std::fs::copy(file.path(), folder.path().join(file.file_name()))?;
 //! # }
 //! # let at = |name: &str| folder.path().join(name);
-//! let revenue = Policy::load(&at("revenue.toml"))?;
+//! let revenue = Policy::load(at("revenue.toml"))?;
 //! hedgerow::publish(&revenue, at("revenue-release"))?;
 //!
 //! // `[community]` of this policy names the directory `revenue-release`.
-//! let census = Policy::load(&at("census-beside.toml"))?;
+//! let census = Policy::load(at("census-beside.toml"))?;
 //! hedgerow::publish(&census, at("census-release"))?;
 //!
-//! let revenue = hedgerow::open(at("revenue-release"))?;
-//! let census = hedgerow::open(at("census-release"))?;
-//! assert!(hedgerow::check_combined(&census, &[&revenue])?.holds());
-//! assert!(!hedgerow::audit(vec![revenue, census])?.breach);
+//! let revenue = Release::open(at("revenue-release"))?;
+//! let census = Release::open(at("census-release"))?;
+//! assert!(census.check_among(std::slice::from_ref(&revenue))?.holds());
+//! assert!(!hedgerow::audit(&[revenue, census])?.breach);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -65,7 +65,7 @@
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
-//! let policy = hedgerow::Policy::load("../../examples/three-hospitals/clone-1.toml".as_ref())?;
+//! let policy = hedgerow::Policy::load("../../examples/three-hospitals/clone-1.toml")?;
 //! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
 //! let report = published.cloning.expect("of ε-cloning");
 //! println!("ε = {}, {} counterfeits", report.epsilon, report.counterfeits);
@@ -79,7 +79,7 @@
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
-//! let policy = hedgerow::Policy::load("../../examples/salaries/policy.toml".as_ref())?;
+//! let policy = hedgerow::Policy::load("../../examples/salaries/policy.toml")?;
 //! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
 //! assert!(published.guarantees.iter().all(|guarantee| guarantee.holds));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -92,21 +92,21 @@
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
-//! let policy = hedgerow::Policy::load("../../examples/six-patients/decompose.toml".as_ref())?;
+//! let policy = hedgerow::Policy::load("../../examples/six-patients/decompose.toml")?;
 //! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
-//! let release = hedgerow::open(&published.release)?;
-//! assert!(hedgerow::check(&release)?.holds());
+//! assert!(published.open()?.check()?.holds());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! ## Several custodians publish together
 //!
-//! [`federation::rehearse`] shows what a joint run would find, open and send.
+//! With the feature `danger-seeded`, `federation::rehearse` shows what a joint run would find, open
+//! and send. Real runs are those of the daemon, `hedgerow-node`.
 //!
 //! ```
 //! use hedgerow::federation::{Profile, rehearse};
 //!
-//! let policy = hedgerow::Policy::load("../../examples/hospital/policy-local.toml".as_ref())?;
+//! let policy = hedgerow::Policy::load("../../examples/hospital/policy-local.toml")?;
 //! let union = hedgerow::read_source(&policy)?;
 //! let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1)?;
 //! println!("{} classes after {} rounds", run.class_sizes.len(), run.rounds);
@@ -131,7 +131,7 @@
 //!     protect = "disease"
 //!     require = { model = "distinct-l-diversity", l = 2 }
 //! "#;
-//! let policy = Policy::parse(text, "policy.toml".as_ref())?;
+//! let policy = Policy::parse(text, "policy.toml")?;
 //! let rows = [["31", "flu"], ["34", "cold"], ["52", "flu"], ["58", "asthma"]];
 //! let rows = rows.map(|row| row.map(Some));
 //! let table = Table::from_records(["age", "disease"], rows, &ReadOptions::default())?;
@@ -140,88 +140,124 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+//! # Features
+//!
+//! None is on by default; the `hedgerow` command turns all but `arrow` on.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `arrow` | [`Source`] from Arrow record batches, and releases as record batches |
+//! | `databases` | sources and releases in PostgreSQL and SQLite |
+//! | `rare-formats` | sources in Excel workbooks and Stata files |
+//! | `federation` | what custodians agree on before they publish together |
+//! | `danger-seeded` | joint runs rehearsed in one process, with known randomness |
+
 #![deny(missing_docs)]
 
+mod anonymity;
 mod audit;
+mod by_name;
 mod catalog;
 mod check;
 mod compare;
+mod databases;
+mod dictionary;
 mod error;
 mod explore;
+#[cfg(feature = "federation")]
 pub mod federation;
 mod folder;
 mod init;
+#[cfg(feature = "federation")]
 mod ledger;
 mod measure;
 mod monitor;
+pub mod part;
+mod partition;
+mod policy;
+mod profile;
 mod publish;
 mod query;
+mod release;
 mod report;
 mod rules;
 mod source;
+mod uniqueness;
+mod why;
 
+pub use anonymity::{Anonymity, MeasureAnonymity, SensitiveDiversity};
 pub use audit::{Audit, audit};
-pub use catalog::{Catalog, Entry};
-pub use check::{Check, check, check_combined, check_table};
-pub use compare::{Compared, compare};
-pub use error::{Error, Problem, Severity, Unsatisfiable};
-pub use explore::{Exploration, ExploredAttribute, ExploredNode, ExploredRisk, explore};
-pub use init::{ColumnProfile, Proposal, Relation, init, init_with, policy_beside};
+pub use by_name::ByName;
+pub use catalog::{AddToCatalog, Catalog, Entry};
+pub use check::{Check, CheckTable};
+pub use compare::{Compare, Compared};
+pub use error::{Error, ErrorKind, Problem, Refusal, Severity};
+pub use explore::{Exploration, Explore, ExploredAttribute, ExploredNode, ExploredRisk, explore};
+pub use init::{ColumnProfile, Proposal, Propose, Relation, init, policy_beside};
 pub use measure::{
-    AttributeLoss, CountQueries, Losses, MeasureOptions, MeasuredTables, Measures, NumberError, QueryError,
-    QueryOptions, Scenario, SizeDistribution, TableMeasures, measure,
+    AttributeLoss, CountQueries, Losses, Measure, MeasureOptions, MeasuredTables, Measures, NumberError, QueryError,
+    QueryOptions, Scenario, SingledOut, SizeDistribution, TableMeasures,
 };
 pub use monitor::{Cancel, Monitor, Progress};
+pub use policy::{
+    Attribute, Coarsening, DataSource, Dependency, Hierarchy, Model, Policy, PolicyBuilder, Publication, Rule,
+};
+pub use profile::{
+    HierarchyLevel, HierarchyView, HistogramBar, Preview, ProfiledColumn, hierarchy, preview, profile, read_columns,
+    unique_by_level,
+};
 pub use publish::{CatalogAudit, Explain, Publish, Published, Search, Seconds, TableFormat, publish};
-pub use query::{Answer, Cell, Column, ColumnKind, Estimate, query};
+pub use query::{Answer, Cell, Column, ColumnKind, Estimate, day_of, query_source};
+pub use release::{NamedTable, Release};
 pub use report::{Report, Reported};
 pub use rules::{
-    ChosenTable, ChosenTables, DependencyReport, Requirement, RuleReport, RuleStanding, RulesReport, rules,
+    ChosenTable, ChosenTables, DependencyReport, ExamineRules, Requirement, RuleReport, RuleStanding, RulesReport,
+    rules,
 };
 pub use source::Source;
+pub use uniqueness::{UNIQUENESS_ATTRIBUTES_MAX, UNIQUENESS_TOGETHER_MAX, UniqueSet, uniqueness};
+pub use why::{Broken, Finer, NearClass, SuppressedGroup, Why, why};
 
-pub use hedgerow_audit::adversaries::NAMES as ADVERSARIES;
 pub use hedgerow_audit::adversaries::correlation::Weights;
 pub use hedgerow_audit::finding;
-pub use hedgerow_audit::{Audited, Contradiction};
-pub use hedgerow_policy::{Policy, Role, SECONDS_MAX};
+pub use hedgerow_audit::{Adversary, Audited, Contradiction, UnknownAdversary};
+pub use hedgerow_policy::{
+    Algorithm, Anonymizer, Assignment, Kind, Labels, Loss, Method, RareValues, Role, SECONDS_MAX, Summary,
+};
+pub use hedgerow_privacy::{Distance, KnownRows, Reading};
 pub use hedgerow_publish::cloning::{CloneReport, RareValue};
 pub use hedgerow_publish::search::NODES_MAX as LATTICE_NODES_MAX;
-pub use hedgerow_release::Release;
-pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, Rows};
+pub use hedgerow_release::ReleasedClasses;
+pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, Rows, UnitCounts};
 pub use hedgerow_release::metadata::Metadata;
 /// How the title of every report begins.
 pub use hedgerow_report::TITLE as REPORT_TITLE;
 /// Synthetic data to try things on.
 pub use hedgerow_synth as synthetic;
-pub use hedgerow_table::Table;
+pub use hedgerow_table::date::Date;
+pub use hedgerow_table::hierarchy::{Bound, DateUnit};
 pub use hedgerow_table::read::Cells;
 pub use hedgerow_table::read::ReadOptions;
+pub use hedgerow_table::{Format, Table};
 
-/// Opens a release: a directory with a manifest, a table made elsewhere that a `release.toml`
-/// describes, or a release in a database (`postgres://host/database/schema`, `sqlite:release.db`).
-/// It is read once; hand it on to whatever checks, measures, queries or audits it.
-pub fn open(path: impl AsRef<std::path::Path>) -> Result<Release, Error> {
-    open_with(path.as_ref(), &Monitor::default())
-}
-
-/// As [`open`], watched by a monitor that can also cancel.
-pub fn open_with(path: &std::path::Path, monitor: &Monitor<'_>) -> Result<Release, Error> {
-    let Some(address) = source::address(path) else { return Ok(Release::open(path, monitor)?) };
-    let folder = folder::Folder::new()?;
-    hedgerow_databases::fetch(&address, folder.path(), monitor)?;
-    let place = address.to_string();
-    let opened = Release::open(folder.path(), monitor).map_err(Error::from);
-    let release = opened.map_err(|error| error.placed(folder.path(), &place))?;
-    Ok(release.fetched(&place, folder))
-}
-
-/// Reads what `[source]` of a policy names, without its identifiers.
+/// Reads what `[source]` of a policy names, without its identifiers and as it is: a policy's
+/// `coarsen` is applied by what takes the table.
 pub fn read_source(policy: &Policy) -> Result<Table, Error> {
-    Ok(Source::Policy.read(policy, &Monitor::default())?.into_owned())
+    Ok(Source::of_policy().read_as_it_is(policy, &Monitor::default())?.into_owned())
 }
 
-/// Clears away what killed runs left in a folder: parts of releases that were never completed.
-pub fn clear_leftovers(folder: &std::path::Path) {
-    hedgerow_verify::leftovers::clear_folder(folder);
+/// Writes a file whole or not at all: next to it first, flushed, and then moved into place. One
+/// that is there is replaced.
+pub fn write_file(path: impl AsRef<std::path::Path>, text: &[u8]) -> Result<(), Error> {
+    Ok(hedgerow_table::whole::write(path.as_ref(), text)?)
+}
+
+/// About how many bytes of memory the program takes before it reads anything.
+pub fn program_bytes() -> u64 {
+    hedgerow_table::memory::program_bytes()
+}
+
+/// Clears away what killed runs left in a folder: files and releases that were never completed.
+pub fn clear_leftovers(folder: impl AsRef<std::path::Path>) {
+    hedgerow_table::whole::leftovers::clear_folder(folder.as_ref());
 }

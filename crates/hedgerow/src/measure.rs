@@ -1,51 +1,77 @@
-//! What a release lost, and what risk is left.
+//! The losses of a release, and the remaining risk.
 
 use hedgerow_audit::{QuasiSource, SourceTable};
-use hedgerow_policy::{Policy, Role};
+use hedgerow_policy::Role;
 use hedgerow_publish::bind::Bound;
-use hedgerow_release::Release;
 
-use crate::{Error, Monitor, Source};
+use crate::{Error, Monitor, Policy, Release, Source};
 
 pub use hedgerow_audit::max_likelihood::CountQueries;
 pub use hedgerow_audit::max_likelihood::MeasuredTables;
 pub use hedgerow_audit::{
-    AttributeLoss, Losses, MeasureOptions, Measures, NumberError, QueryError, QueryOptions, Scenario, SizeDistribution,
-    TableMeasures,
+    AttributeLoss, Losses, MeasureOptions, Measures, NumberError, QueryError, QueryOptions, Scenario, SingledOut,
+    SizeDistribution, TableMeasures,
 };
 
 /// Measures a release against the source and the policy that it was made from: every loss measure,
 /// class sizes, re-identification risk, and the error of random count queries.
 ///
 /// ```
-/// use hedgerow::{MeasureOptions, Monitor, Policy, Source};
+/// use hedgerow::{Measure, Policy};
 ///
 /// # let folder = tempfile::tempdir()?;
-/// let policy = Policy::load("../../examples/hospital/policy.toml".as_ref())?;
-/// let published = hedgerow::publish(&policy, folder.path().join("release"))?;
-/// let release = hedgerow::open(&published.release)?;
-/// let options = MeasureOptions::default();
-/// let monitor = Monitor::default();
-/// let measures = hedgerow::measure(&release, &policy, Source::Policy, &options, &monitor)?;
+/// let policy = Policy::load("../../examples/hospital/policy.toml")?;
+/// let release = hedgerow::publish(&policy, folder.path().join("release"))?.open()?;
+/// let measures = Measure::new(&release, &policy).source("../../examples/hospital/patients.csv").run()?;
 /// println!("{}", serde_json::to_string(&measures)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn measure(
-    release: &Release,
-    policy: &Policy,
-    source: Source<'_>,
-    options: &MeasureOptions,
-    monitor: &Monitor<'_>,
-) -> Result<Measures, Error> {
-    let table = source.read(policy, monitor)?;
-    let bound = Bound::new(policy, &table)?;
-    let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
-    let quasi = bound.quasi.iter();
-    let source = SourceTable {
-        table: &table,
-        quasi: quasi.map(|quasi| QuasiSource { name: &quasi.attribute.name, hierarchy: &quasi.hierarchy }).collect(),
-        sensitive: sensitive.map(|attribute| attribute.name.as_str()).collect(),
-        k: bound.k(),
-    };
-    Ok(hedgerow_audit::measure(release, &source, options, monitor)?)
+#[derive(Debug)]
+#[must_use = "nothing is measured before `run`"]
+pub struct Measure<'a> {
+    release: &'a Release,
+    policy: &'a Policy,
+    source: Source<'a>,
+    queries: MeasureOptions,
+}
+
+impl<'a> Measure<'a> {
+    /// Measures `release` against the source that `policy` names.
+    pub fn new(release: &'a Release, policy: &'a Policy) -> Measure<'a> {
+        Measure { release, policy, source: Source::of_policy(), queries: MeasureOptions::default() }
+    }
+
+    /// Takes the rows from `source` instead of what the policy names.
+    pub fn source(mut self, source: impl Into<Source<'a>>) -> Self {
+        self.source = source.into();
+        self
+    }
+
+    /// The random queries by which the release is measured.
+    pub fn queries(mut self, queries: MeasureOptions) -> Self {
+        self.queries = queries;
+        self
+    }
+
+    /// Measures.
+    pub fn run(self) -> Result<Measures, Error> {
+        self.run_with(&Monitor::default())
+    }
+
+    /// Measures, watched by a monitor that can also cancel.
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Measures, Error> {
+        let policy = self.policy.inner();
+        let table = self.source.read(policy, monitor)?;
+        let bound = Bound::new(policy, &table)?;
+        let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
+        let quasi = bound.quasi.iter();
+        let quasi = quasi.map(|quasi| QuasiSource { name: &quasi.attribute.name, hierarchy: &quasi.hierarchy });
+        let source = SourceTable {
+            table: &table,
+            quasi: quasi.collect(),
+            sensitive: sensitive.map(|attribute| attribute.name.as_str()).collect(),
+            k: bound.k(),
+        };
+        Ok(hedgerow_audit::measure(self.release.inner(), &source, &self.queries, monitor)?)
+    }
 }

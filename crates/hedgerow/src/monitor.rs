@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// How far long work has come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress<'a> {
-    /// What is being done, such as `reading` or `searching`.
+    /// The stage, such as `reading` or `searching`.
     pub phase: &'a str,
     /// The share of this phase that is done, from 0 to 1, where it can be known. It never falls
     /// within a phase.
@@ -34,7 +34,8 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Stops the work: it ends with [`Error::Canceled`](crate::Error::Canceled) and leaves nothing.
+    /// Stops the work: it ends with [`ErrorKind::Canceled`](crate::ErrorKind::Canceled) and leaves
+    /// nothing.
     pub fn cancel(&self) {
         self.canceled.store(true, Ordering::Relaxed);
     }
@@ -44,7 +45,7 @@ impl Cancel {
         self.finishing.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody canceled.
+    /// Whether it was canceled.
     pub fn is_canceled(&self) -> bool {
         self.canceled.load(Ordering::Relaxed)
     }
@@ -55,6 +56,7 @@ impl Cancel {
 }
 
 type Listener<'a> = Box<dyn Fn(Progress<'_>) + Sync + 'a>;
+type Finds<'a> = Box<dyn Fn(&str) + Sync + 'a>;
 
 /// Listens to long work and can cancel it; [`Monitor::default`] does neither.
 ///
@@ -68,6 +70,7 @@ type Listener<'a> = Box<dyn Fn(Progress<'_>) + Sync + 'a>;
 #[derive(Default)]
 pub struct Monitor<'a> {
     listener: Option<Listener<'a>>,
+    finds: Option<Finds<'a>>,
     cancel: Cancel,
     phase: Mutex<Phase>,
     /// Of the current phase, in its own unit.
@@ -78,7 +81,7 @@ pub struct Monitor<'a> {
 struct Phase {
     name: String,
     total: Option<u64>,
-    /// The last permille that was reported: the listener hears of changes, not of every row.
+    /// The last permille that was reported: the listener is called for changes, not for every row.
     reported: u64,
 }
 
@@ -93,6 +96,13 @@ impl<'a> Monitor<'a> {
     /// Calls come from any thread, one at a time.
     pub fn on_progress(mut self, listener: impl Fn(Progress<'_>) + Sync + 'a) -> Monitor<'a> {
         self.listener = Some(Box::new(listener));
+        self
+    }
+
+    /// Calls `listener` whenever a search has found something better, with what it is in words:
+    /// what [`Cancel::finish_early`] would end with.
+    pub fn on_found(mut self, listener: impl Fn(&str) + Sync + 'a) -> Monitor<'a> {
+        self.finds = Some(Box::new(listener));
         self
     }
 
@@ -115,13 +125,19 @@ impl hedgerow_table::Progress for Monitor<'_> {
     fn advance(&self, amount: u64) {
         let Some(listener) = &self.listener else { return };
         let done = self.done.fetch_add(amount, Ordering::Relaxed) + amount;
-        // Whoever finds the lock taken leaves the report to the next one.
+        // A thread that finds the lock taken leaves the report to the next one.
         let Ok(mut phase) = self.phase.try_lock() else { return };
         let Some(total) = phase.total else { return };
         let permille = (u128::from(done.min(total)) * 1000 / u128::from(total)) as u64;
         if permille > phase.reported {
             phase.reported = permille;
             listener(Progress { phase: &phase.name, fraction: Some(permille as f64 / 1000.0) });
+        }
+    }
+
+    fn found(&self, what: &str) {
+        if let Some(listener) = &self.finds {
+            listener(what);
         }
     }
 

@@ -4,21 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hedgerow_config::Address;
-use hedgerow_databases::Destination;
-use hedgerow_policy::Policy;
-use hedgerow_publish::PublishOptions;
 use hedgerow_publish::catalog::Gate;
 use hedgerow_publish::cloning::CloneReport;
 use hedgerow_publish::search;
-use hedgerow_release::manifest::{Claim, ClassSizes, Rows};
+use hedgerow_publish::{PublishOptions, RowStore};
+use hedgerow_release::manifest::{Claim, ClassSizes, Rows, UnitCounts};
 use hedgerow_release::metadata::Metadata;
+use hedgerow_table::InputError;
 use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{InputError, Spill};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
+use crate::databases::Destination;
 use crate::folder::Folder;
-use crate::{Error, Monitor, Problem, Source, source};
+use crate::{ByName, Error, Monitor, Policy, Problem, Release, Source, source};
 
 pub use hedgerow_publish::TableFormat;
 pub use hedgerow_publish::catalog::CatalogAudit;
@@ -27,7 +25,7 @@ pub use hedgerow_publish::catalog::CatalogAudit;
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
-/// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml".as_ref())?;
+/// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
 /// let published = hedgerow::publish(&policy, folder.path().join("release"))?;
 /// assert!(published.guarantees.iter().all(|guarantee| guarantee.holds));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -63,7 +61,7 @@ impl<'a> Publish<'a> {
     pub fn new(policy: &'a Policy, destination: impl AsRef<Path>) -> Publish<'a> {
         Publish {
             policy,
-            source: Source::Policy,
+            source: Source::of_policy(),
             destination: destination.as_ref().to_path_buf(),
             overwrite: false,
             format: TableFormat::Csv,
@@ -85,13 +83,14 @@ impl<'a> Publish<'a> {
         self
     }
 
-    /// Replaces a release that is there already; never anything else.
+    /// Replaces a release that is there already; never anything else. By default a destination that
+    /// exists is refused.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// How the released tables are written.
+    /// How the released tables are written: CSV by default.
     pub fn format(mut self, format: TableFormat) -> Self {
         self.format = format;
         self
@@ -115,13 +114,15 @@ impl<'a> Publish<'a> {
         self
     }
 
-    /// Ends the search after about so many lattice nodes, with the best found.
+    /// Ends the search after about this many lattice nodes, with the best found. `None`, the
+    /// default, searches until the optimum is proven.
     pub fn nodes_max(mut self, nodes: Option<u64>) -> Self {
         self.nodes_max = nodes;
         self
     }
 
-    /// Ends the search after so many seconds, with the best found.
+    /// Ends the search after this many seconds, with the best found. `None`, the default, sets no
+    /// limit.
     pub fn seconds_max(mut self, seconds: Option<f64>) -> Self {
         self.seconds_max = seconds;
         self
@@ -141,17 +142,18 @@ impl<'a> Publish<'a> {
         self
     }
 
-    /// Works within about so many bytes of memory: rows that do not fit are kept in a private
-    /// temporary file, in the folder that the environment variable `TMPDIR` names, else next to the
-    /// destination. The release is the same, to the byte. Full-domain recoding and Mondrian can
-    /// work so; other methods are refused when their rows do not fit. `None` is half of what is
-    /// free, where the system tells.
+    /// Works within this many bytes of memory, those of the program included: rows that do not fit
+    /// are kept in a private temporary file, in the folder that the environment variable `TMPDIR`
+    /// names, else next to the destination. The release is the same, to the byte. Full-domain
+    /// recoding and Mondrian can work so; other methods are refused when their rows do not fit.
+    /// What a run takes is foreseen before it searches, and a run that would take more is refused
+    /// then. `None` is half of what is free, where the system tells.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
-    /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml".as_ref())?;
+    /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
     /// let publish = hedgerow::Publish::new(&policy, folder.path().join("release"));
-    /// assert_eq!(publish.memory(Some(64 << 20)).run()?.spilled_bytes, 0);
+    /// assert_eq!(publish.memory(Some(1 << 30)).run()?.spilled_bytes, 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn memory(mut self, bytes: Option<u64>) -> Self {
@@ -162,12 +164,12 @@ impl<'a> Publish<'a> {
     /// Audits the new release combined with all in this catalog first, every row of the source a
     /// person; writes nothing when together they violate a rule. Else adds the release to the
     /// catalog.
-    pub fn catalog(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.catalog.catalog = Some(folder.into());
+    pub fn catalog(mut self, folder: impl AsRef<Path>) -> Self {
+        self.catalog.catalog = Some(folder.as_ref().to_path_buf());
         self
     }
 
-    /// Who publishes: earlier releases of the same custodian in the catalog are also compared by
+    /// The publisher: earlier releases of the same custodian in the catalog are also compared by
     /// difference.
     pub fn custodian(mut self, name: impl Into<String>) -> Self {
         self.catalog.custodian = Some(name.into());
@@ -177,6 +179,14 @@ impl<'a> Publish<'a> {
     /// Audits with the catalog, and leaves the catalog as it is.
     pub fn no_add(mut self, no_add: bool) -> Self {
         self.catalog.no_add = no_add;
+        self
+    }
+
+    /// Where the audit with the catalog or the policy's community refuses the release, publishes
+    /// the nearest one that passes, and warns of it: at the levels that lose least of all that
+    /// pass, or with larger classes where the method has no levels.
+    pub fn repair(mut self, repair: bool) -> Self {
+        self.catalog.repair = repair;
         self
     }
 
@@ -219,7 +229,8 @@ impl<'a> Publish<'a> {
     }
 
     fn run_here(self, monitor: &Monitor<'_>) -> Result<Published, Error> {
-        let spill = source::spill(self.policy, &self.destination, self.memory);
+        let policy = self.policy.inner();
+        let spill = source::spill(policy, &self.destination, self.memory);
         let options = PublishOptions {
             destination: self.destination,
             overwrite: self.overwrite,
@@ -229,24 +240,27 @@ impl<'a> Publish<'a> {
             nodes_max: self.nodes_max,
             seconds_max: self.seconds_max,
             levels: self.levels,
+            without: Vec::new(),
             metadata: self.metadata,
             gate: self.catalog,
+            memory: self.memory,
             progress: monitor,
         };
-        let read = |options: &ReadOptions<'_>| source::read_source(self.policy, options);
-        let read_within =
-            |options: &ReadOptions<'_>, spill: &Spill| source::read_source_within(self.policy, options, spill);
-        let source = match (self.source, &spill) {
-            (Source::Policy, Some(spill)) => hedgerow_publish::Source::Within(&read_within, spill),
-            (Source::Policy, None) => hedgerow_publish::Source::Reader(&read),
-            (Source::Table(table), _) => hedgerow_publish::Source::Table(table),
+        let rows = &self.source;
+        let open = |options: &ReadOptions<'_>| match &spill {
+            Some(spill) => rows.read_within(policy, options, spill),
+            None => Ok(RowStore::Memory(rows.read_as(Some(policy), options)?)),
         };
-        let published = hedgerow_publish::publish(self.policy, source, &options)?;
+        let source = match rows.table() {
+            Some(table) => hedgerow_publish::Source::Table(table),
+            None => hedgerow_publish::Source::Open(&open),
+        };
+        let published = hedgerow_publish::publish(policy, source, &options)?;
         Ok(Published::new(published, self.explain))
     }
 }
 
-/// What was published, and how. Serialized, it is what `hedgerow publish --json` prints.
+/// The result of a publication. Serialized, it is the output of `hedgerow publish --json`.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Published {
@@ -254,18 +268,21 @@ pub struct Published {
     pub release: PathBuf,
     /// Rows in, out and suppressed.
     pub rows: Rows,
-    /// How many equivalence classes there are, and their sizes.
+    /// Units in, out and suppressed, where rows belong to units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units: Option<UnitCounts>,
+    /// The number of equivalence classes, and their sizes.
     pub classes: ClassSizes,
     /// Every guarantee: what is required and what the written tables achieve.
     pub guarantees: Vec<Claim>,
     /// The loss measures that have a meaning for the method, by name.
-    pub loss: Map<String, Value>,
+    pub loss: ByName<f64>,
     /// Where the time went.
     pub seconds: Seconds,
-    /// What ε-cloning did, for the custodian alone.
+    /// The figures of ε-cloning, for the custodian alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloning: Option<CloneReport>,
-    /// What the audit with the catalog found, where there is one.
+    /// The result of the audit with the catalog or the policy's community, if one is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalog: Option<CatalogAudit>,
     /// How the lattice was searched, for full-domain recoding.
@@ -274,8 +291,7 @@ pub struct Published {
     /// Bytes of rows that went to temporary files because they did not fit in memory.
     #[serde(skip)]
     pub spilled_bytes: u64,
-    /// What is allowed but probably unintended.
-    #[serde(skip)]
+    /// Warnings: what is allowed but probably unintended.
     pub warnings: Vec<Problem>,
 }
 
@@ -295,16 +311,16 @@ pub struct Seconds {
 #[non_exhaustive]
 pub struct Search {
     /// The level of every quasi-identifier.
-    pub levels: Map<String, Value>,
+    pub levels: ByName<usize>,
     /// The highest level of every quasi-identifier, in the same order.
     #[serde(skip)]
     pub tops: Vec<usize>,
     /// Whether the loss is proven minimal.
     pub proven: bool,
-    /// How many nodes satisfy every rule, where they were counted.
+    /// The number of nodes that satisfy every rule, where they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u64>,
-    /// How many nodes the lattice has, unless they are more than 2⁶⁴.
+    /// The number of nodes of the lattice, up to 2⁶⁴.
     #[serde(skip)]
     pub nodes: Option<u64>,
     /// How the search went, where that was requested.
@@ -313,9 +329,14 @@ pub struct Search {
 }
 
 impl Published {
+    /// Opens the release that was published.
+    pub fn open(&self) -> Result<Release, Error> {
+        Release::open(&self.release)
+    }
+
     fn new(published: hedgerow_publish::Published, explain: bool) -> Published {
         let search = published.searched.map(|searched| Search {
-            levels: searched.levels.iter().map(|(name, level, _)| (name.clone(), json!(level))).collect(),
+            levels: searched.levels.iter().map(|&(ref name, level, _)| (name.clone(), level)).collect(),
             tops: searched.levels.iter().map(|&(_, _, top)| top).collect(),
             proven: searched.proven,
             candidates: searched.candidates,
@@ -325,9 +346,14 @@ impl Published {
         Published {
             release: published.release,
             rows: published.rows,
+            units: published.units,
             classes: published.checked.classes,
             guarantees: published.checked.claims,
-            loss: published.losses,
+            loss: published
+                .losses
+                .iter()
+                .map(|(name, loss)| (name.clone(), loss.as_f64().unwrap_or(f64::NAN)))
+                .collect(),
             seconds: Seconds {
                 read: published.read_time.as_secs_f64(),
                 search: published.search_time.as_secs_f64(),
@@ -349,7 +375,7 @@ impl From<hedgerow_publish::Published> for Published {
     }
 }
 
-/// What became of the lattice's nodes.
+/// The outcome for the lattice's nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Explain {

@@ -1,24 +1,35 @@
-//! SQL over a release: estimates, each with what is certain and what is possible.
+//! The parts of an answer to a query (see [`crate::Release::query`]), and the answer that the
+//! source gives.
 
+use hedgerow_policy::Role;
 use hedgerow_release::Release;
+use hedgerow_release::codebook::Codebook;
+use hedgerow_table::Table;
 
-use crate::Error;
+use crate::{Error, Policy};
 
-pub use hedgerow_audit::query::{Answer, Cell, Column, ColumnKind, Estimate};
+pub use hedgerow_audit::query::{Answer, Cell, Column, ColumnKind, Estimate, day_of};
 
-/// Answers one SELECT. Counts, sums and means are estimated within generalized cells and buckets;
-/// `certain` and `possible` bound the answer that the source would give.
+/// The answer that the private rows give to the same query, exactly: to compare with, and for the
+/// custodian alone.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml".as_ref())?;
-/// let published = hedgerow::publish(&policy, folder.path().join("release"))?;
-/// let release = hedgerow::open(&published.release)?;
-/// let sql = "SELECT sex, COUNT(*) FROM data WHERE age >= 25 GROUP BY sex";
-/// let answer = hedgerow::query(&release, sql)?;
-/// assert_eq!(answer.columns.len(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
+/// let table = hedgerow::read_source(&policy)?;
+/// let truth = hedgerow::query_source(&policy, &table, "SELECT COUNT(*) FROM data WHERE age < 40")?;
+/// let hedgerow::Cell::Estimate(count) = truth.lines[0][0] else { panic!() };
+/// assert_eq!(count.certain, count.possible);
+/// # Ok::<(), hedgerow::Error>(())
 /// ```
-pub fn query(release: &Release, sql: &str) -> Result<Answer, Error> {
-    Ok(hedgerow_audit::query::answer(release, sql)?)
+pub fn query_source(policy: &Policy, table: &Table, sql: &str) -> Result<Answer, Error> {
+    let of = |role: Role| {
+        let attributes = policy.attributes.iter().filter(|attribute| attribute.role == role);
+        attributes.map(|attribute| attribute.name.clone()).collect()
+    };
+    let mut released = table.clone();
+    released
+        .columns
+        .retain(|column| policy.attribute(&column.name).is_some_and(|attribute| attribute.role != Role::Identifier));
+    let source = Release::of_table("data", released, of(Role::Quasi), of(Role::Sensitive), Codebook::default())?;
+    Ok(hedgerow_audit::query::answer(&source, sql)?)
 }

@@ -3,20 +3,23 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_audit::{
-    Measures, QuasiSource, SourceTable, compare, contingencies, narrowings, released_risk, safe_harbor,
+    Adversary, Measures, QuasiSource, SourceTable, compare, contingencies, narrowings, released_risk, safe_harbor,
+    singled_out,
 };
-use hedgerow_policy::{Method, Policy, Role};
+use hedgerow_policy::{Method, Role};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::community::read_earlier;
-use hedgerow_publish::explore::explore;
+use hedgerow_publish::explore::{Height, explore, is_small};
 use hedgerow_publish::undivided::undivided;
 use hedgerow_publish::why::why;
-use hedgerow_release::Release;
-use hedgerow_table::{InputError, Table};
+use hedgerow_release::manifest::Manifest;
+use hedgerow_table::{InputError, Table, whole};
 use serde_json::{Map, Value, json};
 
+use crate::check::check_release;
+#[cfg(feature = "federation")]
 use crate::ledger::summed_up;
-use crate::{Audit, Error, MeasureOptions, Monitor, Source, check, check_combined, source};
+use crate::{Audit, Error, ErrorKind, MeasureOptions, Monitor, Policy, Release, Source};
 
 /// The largest lattice, in nodes, and the most work, in nodes times rows, that is explored for a
 /// report; beyond it the neighbors of the chosen node are described.
@@ -27,36 +30,40 @@ const WORK_MAX: u64 = 100_000_000;
 #[derive(Debug)]
 #[must_use = "nothing is reported before `run`"]
 pub struct Report<'a> {
-    releases: Vec<PathBuf>,
+    releases: Vec<Release>,
     policy: Option<&'a Policy>,
     source: Source<'a>,
-    people: Option<PathBuf>,
+    people: Option<Source<'a>>,
+    #[cfg(feature = "federation")]
     ledger: Option<PathBuf>,
     publishable: bool,
     queries: MeasureOptions,
+    date: Option<String>,
 }
 
 /// A report: the page, and every number of it as JSON.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Reported {
-    /// What `hedgerow report --json` prints.
+    /// The output of `hedgerow report --json`.
     pub json: Value,
     /// One self-contained page.
     pub html: String,
 }
 
 impl<'a> Report<'a> {
-    /// A report about the releases in these directories.
-    pub fn new<P: Into<PathBuf>>(releases: impl IntoIterator<Item = P>) -> Report<'a> {
+    /// A report about these releases.
+    pub fn new(releases: &[Release]) -> Report<'a> {
         Report {
-            releases: releases.into_iter().map(Into::into).collect(),
+            releases: releases.to_vec(),
             policy: None,
-            source: Source::Policy,
+            source: Source::of_policy(),
             people: None,
+            #[cfg(feature = "federation")]
             ledger: None,
             publishable: false,
             queries: MeasureOptions::default(),
+            date: None,
         }
     }
 
@@ -73,21 +80,28 @@ impl<'a> Report<'a> {
     }
 
     /// The people to look for in the audit, as in [`Audit::people`].
-    pub fn people(mut self, file: impl Into<PathBuf>) -> Self {
-        self.people = Some(file.into());
+    pub fn people(mut self, people: impl Into<Source<'a>>) -> Self {
+        self.people = Some(people.into());
         self
     }
 
     /// The ledger of the joint run that the release was found by, as
     /// [`crate::federation::ledger_lines`] writes it: adds what custodians opened to one another.
-    pub fn ledger(mut self, file: impl Into<PathBuf>) -> Self {
-        self.ledger = Some(file.into());
+    #[cfg(feature = "federation")]
+    pub fn ledger(mut self, file: impl AsRef<Path>) -> Self {
+        self.ledger = Some(file.as_ref().to_path_buf());
         self
     }
 
     /// Only what the released tables show: neither policy, people nor ledger are read.
     pub fn publishable(mut self, publishable: bool) -> Self {
         self.publishable = publishable;
+        self
+    }
+
+    /// The date that the page carries, such as 2026-01-31.
+    pub fn date(mut self, date: impl Into<String>) -> Self {
+        self.date = Some(date.into());
         self
     }
 
@@ -101,25 +115,23 @@ impl<'a> Report<'a> {
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
-    /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml".as_ref())?;
-    /// let published = hedgerow::publish(&policy, folder.path().join("release"))?;
-    /// let report = hedgerow::Report::new([published.release]).policy(&policy);
-    /// let reported = report.run(&hedgerow::Monitor::default())?;
-    /// std::fs::write(folder.path().join("report.html"), reported.html)?;
+    /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
+    /// let release = hedgerow::publish(&policy, folder.path().join("release"))?.open()?;
+    /// let reported = hedgerow::Report::new(&[release]).policy(&policy).run()?;
+    /// reported.write(folder.path().join("report.html"))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run(self, monitor: &Monitor<'_>) -> Result<Reported, Error> {
-        let shown: Vec<PathBuf> = self.releases.iter().map(|path| PathBuf::from(source::shown(path))).collect();
-        let names = short_names(&shown);
-        let open = || {
-            let opened = self.releases.iter().zip(&names);
-            opened
-                .map(|(path, name)| Ok(crate::open_with(path, monitor)?.named(name)))
-                .collect::<Result<Vec<_>, Error>>()
-        };
-        let releases = open()?;
+    pub fn run(self) -> Result<Reported, Error> {
+        self.run_with(&Monitor::default())
+    }
+
+    /// Makes the report, watched by a monitor that can also cancel.
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Reported, Error> {
+        let names = short_names(self.releases.iter().map(Release::name));
+        let releases: Vec<Release> =
+            self.releases.iter().zip(&names).map(|(release, name)| release.clone().named(name)).collect();
         let policy = self.policy.filter(|_| !self.publishable);
-        let table = policy.map(|policy| self.source.read(policy, monitor)).transpose()?;
+        let table = policy.map(|policy| self.source.read(policy.inner(), monitor)).transpose()?;
         let internal = policy.zip(table.as_deref());
         let mut parts = Vec::new();
         for (index, release) in releases.iter().enumerate() {
@@ -127,24 +139,24 @@ impl<'a> Report<'a> {
                 releases.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other).collect();
             let mut part = from_release(release, &others)?;
             if let Some((policy, table)) = internal {
-                match from_source(release, policy, table, &self.queries, monitor) {
+                match from_source(release.inner(), policy.inner(), table, &self.queries, monitor) {
                     Ok(found) => part.extend(found),
                     // Of several releases a policy has made one.
-                    Err(Error::Input(_)) if releases.len() > 1 => {}
+                    Err(error) if error.kind() == ErrorKind::Input && releases.len() > 1 => {}
                     Err(error) => return Err(error),
                 }
             }
             parts.push(part);
         }
-        let people = self.people.as_deref().filter(|_| !self.publishable);
-        let mut audit = Audit::new(open()?)?;
+        let people = self.people.clone().filter(|_| !self.publishable);
+        let mut audit = Audit::new(&releases);
         if let Some(policy) = policy.filter(|_| people.is_some()) {
             audit = audit.policy(policy);
         }
         if let Some(people) = people {
-            audit = audit.people(people, monitor)?;
+            audit = audit.people(people);
         }
-        let audited = audit.run()?;
+        let audited = audit.run_with(monitor)?;
         for (part, name) in parts.iter_mut().zip(&names) {
             let own = audited.findings.iter().filter(|finding| finding.releases == [name.as_str()]);
             part.insert("findings".to_owned(), value(&own.collect::<Vec<_>>())?);
@@ -152,11 +164,16 @@ impl<'a> Report<'a> {
         let mut document = Map::new();
         document.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
         document.insert("publishable".to_owned(), json!(self.publishable));
+        document.extend(self.date.as_ref().map(|date| ("date".to_owned(), json!(date))));
+        if let Some(policy) = policy {
+            document.extend(made_from(policy)?);
+        }
         document.insert("people_named".to_owned(), json!(audited.people_named));
         if self.publishable {
             document.insert("omitted".to_owned(), json!(OMITTED));
         }
         document.insert("releases".to_owned(), value(&parts)?);
+        #[cfg(feature = "federation")]
         if let Some(ledger) = self.ledger.as_deref().filter(|_| !self.publishable) {
             document.insert("ledger".to_owned(), summed_up(ledger)?);
         }
@@ -170,8 +187,24 @@ impl<'a> Report<'a> {
     }
 }
 
-/// What a report for publication lacks.
-const OMITTED: [&str; 8] = [
+/// The text of the policy, and which bytes its source had where that is a file.
+fn made_from(policy: &Policy) -> Result<Map<String, Value>, Error> {
+    let name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let mut made_from = Map::new();
+    if let Ok(text) = std::fs::read_to_string(&policy.path) {
+        made_from.insert("policy".to_owned(), json!({ "name": name(&policy.path), "text": text }));
+    }
+    let path = &policy.source.path;
+    if path.is_file() {
+        let digest = hedgerow_release::digest::of_file(path)?;
+        made_from.insert("source".to_owned(), json!({ "name": name(path), "digest": digest }));
+    }
+    Ok(made_from)
+}
+
+/// The parts that a report for publication omits.
+const OMITTED: [&str; 9] = [
+    "the policy and the digest of its source",
     "losses and their distribution over attributes",
     "distributions before and after",
     "loss by subgroup",
@@ -182,15 +215,16 @@ const OMITTED: [&str; 8] = [
     "what custodians opened to one another in a joint run",
 ];
 
-fn value(of: &impl serde::Serialize) -> Result<Value, Error> {
-    serde_json::to_value(of).map_err(|error| Error::Internal(format!("internal error: a report is no JSON: {error}")))
+pub(crate) fn value(of: &impl serde::Serialize) -> Result<Value, Error> {
+    serde_json::to_value(of)
+        .map_err(|error| Error::internal(format!("internal error: a report cannot be written as JSON: {error}")))
 }
 
 /// The names of the directories, without what leads to them; the same name again gets a number.
-fn short_names(paths: &[PathBuf]) -> Vec<String> {
+fn short_names<'n>(paths: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for path in paths {
-        let resolved = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let resolved = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
         let name =
             resolved.file_name().map_or_else(|| "release".to_owned(), |name| name.to_string_lossy().into_owned());
         let mut unique = name.clone();
@@ -204,8 +238,10 @@ fn short_names(paths: &[PathBuf]) -> Vec<String> {
     names
 }
 
-/// What the released tables show by themselves.
+/// The figures from the released tables alone.
 fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Value>, Error> {
+    let about_units = release.units_warning();
+    let (release, others) = (release.inner(), others.iter().map(|other| other.inner()).collect::<Vec<_>>());
     let mut part = Map::new();
     part.insert("name".to_owned(), json!(release.name()));
     part.insert("method".to_owned(), json!(release.method()));
@@ -213,10 +249,34 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Va
     let Some(manifest) = release.manifest() else {
         part.insert("rows".to_owned(), json!({ "out": release.rows() }));
         part.insert("tables".to_owned(), value(&released_risk(release)?)?);
+        part.insert("singled_out".to_owned(), value(&singled_out(release))?);
         part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
         return Ok(part);
     };
     part.insert("rows".to_owned(), value(&manifest.hedgerow.rows)?);
+    part.insert("columns".to_owned(), columns(manifest));
+    part.insert("dependencies".to_owned(), value(&manifest.hedgerow.dependencies)?);
+    // Where the other releases are those that a guarantee was judged with, it is recomputed too.
+    let alone = check_release(release, &[])?;
+    let mut checked = if alone.unchecked.is_empty() || others.is_empty() {
+        alone
+    } else {
+        let combined = check_release(release, &others)?;
+        if combined.contradictions.len() > alone.contradictions.len() { alone } else { combined }
+    };
+    checked.warnings.extend(about_units);
+    // Where the release lies on this machine is not for readers of the page.
+    checked.warnings.iter_mut().for_each(|warning| warning.place = release.name().to_owned());
+    part.insert("check".to_owned(), value(&checked)?);
+    part.insert("tables".to_owned(), value(&released_risk(release)?)?);
+    part.insert("singled_out".to_owned(), value(&singled_out(release))?);
+    part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
+    part.insert("safe_harbor".to_owned(), value(&safe_harbor(release))?);
+    Ok(part)
+}
+
+/// The columns of every released table.
+pub(crate) fn columns(manifest: &Manifest) -> Value {
     let mut columns = Vec::new();
     for resource in manifest.resources.iter().filter(|resource| resource.name != hedgerow_release::shape::CODEBOOK) {
         for field in &resource.schema.fields {
@@ -225,26 +285,13 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Va
             }));
         }
     }
-    part.insert("columns".to_owned(), json!(columns));
-    // Where the other releases are those that a guarantee was judged with, it is recomputed too.
-    let alone = check(release)?;
-    let checked = if alone.unchecked.is_empty() || others.is_empty() {
-        alone
-    } else {
-        let combined = check_combined(release, others)?;
-        if combined.contradictions.len() > alone.contradictions.len() { alone } else { combined }
-    };
-    part.insert("check".to_owned(), value(&checked)?);
-    part.insert("tables".to_owned(), value(&released_risk(release)?)?);
-    part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
-    part.insert("safe_harbor".to_owned(), value(&safe_harbor(release))?);
-    Ok(part)
+    json!(columns)
 }
 
-/// What needs the private source.
+/// The figures that need the private source.
 fn from_source(
-    release: &Release,
-    policy: &Policy,
+    release: &hedgerow_release::Release,
+    policy: &hedgerow_policy::Policy,
     table: &Table,
     options: &MeasureOptions,
     monitor: &Monitor<'_>,
@@ -274,7 +321,7 @@ fn from_source(
             .map(|attribute| attribute.level.and_then(|level| u8::try_from(level).ok()))
             .collect();
         if let Some(levels) = levels.filter(|_| policy.publish.method == Method::FullDomain) {
-            part.insert("why".to_owned(), value(&why(&bound, &levels)?)?);
+            part.insert("why".to_owned(), value(&why(&bound, &levels, monitor)?)?);
             part.extend(lattice(&bound, &levels, monitor)?);
         }
     }
@@ -286,7 +333,7 @@ fn from_source(
     Ok(part)
 }
 
-fn refuse_other_method(release: &Release, policy: &Policy) -> Result<(), Error> {
+fn refuse_other_method(release: &hedgerow_release::Release, policy: &hedgerow_policy::Policy) -> Result<(), Error> {
     if release.manifest().is_none_or(|_| release.method() == policy.publish.method.name()) {
         return Ok(());
     }
@@ -297,50 +344,31 @@ fn refuse_other_method(release: &Release, policy: &Policy) -> Result<(), Error> 
 
 /// The whole lattice, where it is small.
 fn lattice(bound: &Bound<'_>, chosen: &[u8], monitor: &Monitor<'_>) -> Result<Map<String, Value>, Error> {
-    let nodes = bound.quasi.iter().try_fold(1u64, |nodes, quasi| nodes.checked_mul(quasi.hierarchy.top() as u64 + 1));
-    let small = nodes.filter(|&nodes| nodes <= NODES_MAX && nodes.saturating_mul(bound.table.rows as u64) <= WORK_MAX);
-    if small.is_none() {
+    if !is_small(bound, NODES_MAX, WORK_MAX) {
         return Ok(Map::new());
     }
     let found = explore(bound, monitor)?;
     let attributes = found.attributes.iter().map(|(name, top)| json!({ "name": name, "top": top }));
-    let holding_of = |sum: usize| {
-        let sums = found.holding.iter().map(|node| node.levels.iter().map(|&level| usize::from(level)).sum::<usize>());
-        sums.filter(|&of_node| of_node == sum).count()
-    };
-    let tops: Vec<usize> = bound.quasi.iter().map(|quasi| quasi.hierarchy.top()).collect();
-    let heights = nodes_by_sum(&tops).into_iter().enumerate().rev();
-    let heights = heights.map(|(sum, nodes)| json!({ "levels": sum, "nodes": nodes, "holding": holding_of(sum) }));
+    let height = |height: Height| json!({ "levels": height.levels, "nodes": height.nodes, "holding": height.holding });
     let lattice = json!({
         "attributes": attributes.collect::<Vec<_>>(),
         "nodes": found.nodes,
         "holding_count": found.holding.len(),
         "holding": found.holding.iter().map(|node| &node.levels).collect::<Vec<_>>(),
-        "heights": heights.collect::<Vec<_>>(),
+        "heights": found.heights().into_iter().map(height).collect::<Vec<_>>(),
         "chosen": chosen,
     });
     Ok([("lattice".to_owned(), lattice)].into_iter().collect())
 }
 
-/// How many nodes have each sum of levels, from 0 on.
-fn nodes_by_sum(tops: &[usize]) -> Vec<u64> {
-    let mut counts = vec![1];
-    for &top in tops {
-        let mut more = vec![0; counts.len() + top];
-        for (sum, count) in counts.iter().enumerate() {
-            (0..=top).for_each(|level| more[sum + level] += count);
-        }
-        counts = more;
-    }
-    counts
-}
-
-/// What each release leaves alone, what all leave together, and how values are narrowed down.
+/// The values that each release leaves, those that all leave together, and how they narrow down.
 fn together(releases: &[Release], audited: &hedgerow_audit::Audited) -> Result<Map<String, Value>, Error> {
     let mut alone = Vec::new();
-    for finding in audited.findings.iter().filter(|finding| finding.adversary == "attribute") {
-        let linker =
-            audited.findings.iter().find(|other| other.adversary == "linker" && other.releases == finding.releases);
+    for finding in audited.findings.iter().filter(|finding| finding.adversary == Adversary::Attribute) {
+        let linker = audited
+            .findings
+            .iter()
+            .find(|other| other.adversary == Adversary::Linker && other.releases == finding.releases);
         alone.push(json!({
             "release": finding.releases.join(" + "),
             "protect": finding.protect,
@@ -349,11 +377,14 @@ fn together(releases: &[Release], audited: &hedgerow_audit::Audited) -> Result<M
             "max_confidence": finding.max_confidence,
         }));
     }
-    let combined =
-        audited.findings.iter().filter(|finding| ["composition", "independence"].contains(&finding.adversary));
+    let combined = audited
+        .findings
+        .iter()
+        .filter(|finding| [Adversary::Composition, Adversary::Independence].contains(&finding.adversary));
+    let inner: Vec<hedgerow_release::Release> = releases.iter().map(|release| release.inner().clone()).collect();
     let mut chains = Vec::new();
-    for finding in audited.findings.iter().filter(|finding| finding.adversary == "composition") {
-        chains.extend(narrowings(releases, finding)?);
+    for finding in audited.findings.iter().filter(|finding| finding.adversary == Adversary::Composition) {
+        chains.extend(narrowings(&inner, finding)?);
     }
     let mut chains = value(&chains)?;
     for chain in chains.as_array_mut().into_iter().flatten() {
@@ -371,19 +402,9 @@ fn together(releases: &[Release], audited: &hedgerow_audit::Audited) -> Result<M
     Ok(entries.into_iter().collect())
 }
 
-/// Writes a report whole or not at all, next to its destination first.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
-    let failed = |source: std::io::Error| Error::Io { path: path.to_path_buf(), source };
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    std::fs::write(&partial, text).map_err(failed)?;
-    std::fs::rename(&partial, path).map_err(failed)
-}
-
 impl Reported {
     /// Writes the page to a file, whole or not at all.
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
-        write_whole(path, &self.html)
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        Ok(whole::write(path.as_ref(), self.html.as_bytes())?)
     }
 }

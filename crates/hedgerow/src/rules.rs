@@ -1,6 +1,5 @@
-//! What a policy's rules imply, which are unsatisfiable, and which tables would satisfy them.
+//! The implications of a policy's rules: which are unsatisfiable, and which tables satisfy them.
 
-use hedgerow_policy::Policy;
 use hedgerow_privacy::rules::{Dependency, Standing};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::decompose::choice::{Chosen, Unchosen};
@@ -12,9 +11,9 @@ use rand::rngs::StdRng;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{Error, Monitor, Problem, Source};
+use crate::{Error, Monitor, Policy, Problem, Source};
 
-/// What a policy's rules imply. Serialized, it is what `hedgerow rules --json` prints.
+/// The implications of a policy's rules. Serialized, it is the output of `hedgerow rules --json`.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct RulesReport {
@@ -29,8 +28,7 @@ pub struct RulesReport {
     /// The tables that would satisfy the rules, where there are any.
     #[serde(flatten)]
     pub chosen: Option<ChosenTables>,
-    /// What is allowed but probably unintended.
-    #[serde(skip)]
+    /// Warnings: what is allowed but probably unintended.
     pub warnings: Vec<Problem>,
     #[serde(skip)]
     svg: String,
@@ -42,9 +40,9 @@ pub struct RulesReport {
 pub struct RuleReport {
     /// Its number, from 1.
     pub rule: usize,
-    /// What the attacker knows.
+    /// The attributes that the attacker knows.
     pub know: Vec<String>,
-    /// What must not be learned.
+    /// The attributes that must not be learned.
     pub protect: Vec<String>,
     /// The models that must hold.
     pub require: Vec<Requirement>,
@@ -52,9 +50,9 @@ pub struct RuleReport {
     pub added: bool,
     /// The rule that implies it.
     pub implied_by: Option<usize>,
-    /// How many rows the most frequent combination of protected values has.
+    /// The number of rows with the most frequent combination of protected values.
     pub most_frequent: u64,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u64,
     /// Whether publishing the protected attributes alone would satisfy it.
     pub possible: bool,
@@ -76,7 +74,7 @@ pub struct Requirement {
     pub required: Map<String, Value>,
 }
 
-/// Whoever knows the attributes `from` of somebody knows `to`.
+/// An attacker who knows the attributes `from` of a person knows `to`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DependencyReport {
@@ -125,21 +123,54 @@ pub struct RuleStanding {
     pub table: Option<usize>,
 }
 
-/// Reports what a policy's rules imply for its source.
+/// Reports what a policy's rules imply for its source. [`ExamineRules`] has options.
 ///
 /// ```
-/// use hedgerow::{Monitor, Policy, Source};
-///
-/// let policy = Policy::load("../../examples/six-patients/decompose.toml".as_ref())?;
-/// let report = hedgerow::rules(&policy, Source::Policy, &Monitor::default())?;
+/// let policy = hedgerow::Policy::load("../../examples/six-patients/decompose.toml")?;
+/// let report = hedgerow::rules(&policy)?;
 /// assert!(report.impossible.is_empty());
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
-pub fn rules(policy: &Policy, source: Source<'_>, monitor: &Monitor<'_>) -> Result<RulesReport, Error> {
-    let table = source.read(policy, monitor)?;
+pub fn rules(policy: &Policy) -> Result<RulesReport, Error> {
+    ExamineRules::new(policy).run()
+}
+
+/// Examining a policy's rules, with options.
+#[derive(Debug)]
+#[must_use = "nothing is examined before `run`"]
+pub struct ExamineRules<'a> {
+    policy: &'a Policy,
+    source: Source<'a>,
+}
+
+impl<'a> ExamineRules<'a> {
+    /// Examines the rules of `policy` over its source.
+    pub fn new(policy: &'a Policy) -> ExamineRules<'a> {
+        ExamineRules { policy, source: Source::of_policy() }
+    }
+
+    /// Takes the rows from `source` instead of what the policy names.
+    pub fn source(mut self, source: impl Into<Source<'a>>) -> Self {
+        self.source = source.into();
+        self
+    }
+
+    /// Examines.
+    pub fn run(self) -> Result<RulesReport, Error> {
+        self.run_with(&Monitor::default())
+    }
+
+    /// Examines, watched by a monitor that can also cancel.
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<RulesReport, Error> {
+        let table = self.source.read(self.policy.inner(), monitor)?;
+        examine(self.policy.inner(), &table)
+    }
+}
+
+fn examine(policy: &hedgerow_policy::Policy, table: &hedgerow_table::Table) -> Result<RulesReport, Error> {
     // For its complaints about columns that do not exist.
-    let bound = Bound::new(policy, &table)?;
-    let rules = Rules::new(policy, &table)?;
+    let bound = Bound::new(policy, table)?;
+    let rules = Rules::new(policy, table)?;
     if rules.own.is_empty() {
         let hint = "add `protect` to a rule; rules about rows alone need no decomposition";
         return Err(InputError::new(policy.path.display().to_string(), "no rule protects an attribute", hint).into());

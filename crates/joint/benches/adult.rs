@@ -99,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a policy says, bound to a table that has all values.
+/// A policy bound to a table that has all values.
 fn agree(bound: &Bound<'_>, strict: bool, tight: bool) -> Option<Agreed> {
     Agreed::new(bound.axes(), &bound.judged_cardinalities(), bound.judge().ok()?.into_rules(), strict, tight)
 }

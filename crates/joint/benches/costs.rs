@@ -1,9 +1,9 @@
-//! What custodians would send to find classes together, over their number, the rows and k: `cargo
+//! The traffic of custodians who find classes together, over their number, the rows and k: `cargo
 //! bench -p hedgerow-joint --bench costs -- POLICY…`, one policy for each size of table.
 //!
 //! Rounds and vectors are found by running the inquiry over all rows at once, without any protocol;
 //! messages and bytes follow for any number of custodians by the formula of `smc/src/forecast.rs`,
-//! which tests hold against simulated runs byte for byte. Rules but k-anonymity are omitted.
+//! which tests compare with simulated runs byte for byte. Rules but k-anonymity are omitted.
 
 use std::error::Error;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a policy says, bound to a table that has all values.
+/// A policy bound to a table that has all values.
 fn agree(bound: &Bound<'_>, strict: bool, tight: bool) -> Option<Agreed> {
     Agreed::new(bound.axes(), &bound.judged_cardinalities(), bound.judge().ok()?.into_rules(), strict, tight)
 }

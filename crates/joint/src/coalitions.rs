@@ -10,24 +10,24 @@
 //!
 //! Conditions are required that are sufficient, each decided by comparisons:
 //!
-//! * *Enough rows.* The rest of a class holds at least k rows whoever the m are, exactly if for
+//! * *Enough rows.* The rest of a class holds at least k rows for any choice of m, exactly if for
 //!   some θ from 1 to k the rows counted with at most θ of each custodian's are at least k + mθ:
 //!   the m have at most mθ of these; and with θ the (m+1)-th largest part, what is counted without
 //!   the m largest parts is the rest itself. All θ up to 8 are tried and from there on only the
 //!   powers of two and k, so the decision is exact for k up to 8, and gives up some classes beyond.
-//! * *Enough different values.* Towards one custodian (m = 1), everybody knows which values it has
+//! * *Enough different values.* Towards one custodian (m = 1), each knows which values it has
 //!   itself, and learns of each value whether one and whether two have it: so it knows what others
 //!   have, and objects where that is not enough, exactly. Towards several, a value that more than m
 //!   custodians have survives any m of them; l such values are enough.
-//! * *Shares of values, and closeness to the whole.* Towards one custodian, everybody judges the
+//! * *Shares of values, and closeness to the whole.* Towards one custodian, each judges the
 //!   rest by the opened histogram, exactly, and objects. Towards several: what survives merging and
-//!   holds for each custodian's own rows holds for the rows of any of them together, so everybody
+//!   holds for each custodian's own rows holds for the rows of any of them together, so each
 //!   judges its own part, and objects where that fails.
 //!
-//! Only whether *anybody* objects opens. Each condition holds towards fewer than m as well, and
-//! none ever lets a class stand that some m could see through. The price: of random classes that
-//! could stand, the tests below see one in ten given up for the sake of different values, one in
-//! three for shares and two in three for closeness. Guarantees that survive no merging are not
+//! Only whether *any* custodian objects opens. Each condition holds towards fewer than m as well,
+//! and none ever lets a class stand that some m could see through. The price: of random classes
+//! that could stand, the tests below see one in ten given up for the sake of different values, one
+//! in three for shares and two in three for closeness. Guarantees that survive no merging are not
 //! judged jointly at all.
 
 use super::Agreed;
@@ -62,7 +62,7 @@ impl Agreed {
     /// The fewest rows that must be left, by guarantees about rows alone.
     pub(super) fn rows_wanted(&self) -> u64 {
         let cores = self.guarantees().filter(|guarantee| by_core(*guarantee)).map(|guarantee| guarantee.core());
-        // So many different values take as many rows: nothing more to ask for.
+        // Enough different values are as many rows: a core that requires no more rows is skipped.
         cores.filter(|core| core.rows > core.distinct).map(|core| core.rows).max().unwrap_or(0)
     }
 
@@ -84,7 +84,7 @@ impl Agreed {
             let opened = values.held.iter().zip(&values.surviving);
             self.different_values().zip(opened).all(|((place, rule), (held, shared))| {
                 let own = self.histogram(share, rows, place);
-                // Whoever has a value itself must know of another who has it.
+                // A custodian that has a value itself must know of another that has it.
                 let others = own.iter().zip(held.iter().zip(shared));
                 let present: Vec<bool> =
                     others.map(|(own, (held, shared))| if *own > 0 { *shared } else { *held }).collect();
@@ -93,9 +93,9 @@ impl Agreed {
         });
         let of_shares = counts.is_none_or(|counts| {
             let rest = counts.without(&self.own_counts(share, rows));
-            // Where nobody else has a row, there is nobody to protect.
-            let nobody = rest.histograms.iter().all(|histogram| histogram.iter().all(|count| *count == 0));
-            nobody || self.shares_hold(&rest, wholes)
+            // Where no other custodian has a row, nothing needs protection.
+            let empty = rest.histograms.iter().all(|histogram| histogram.iter().all(|count| *count == 0));
+            empty || self.shares_hold(&rest, wholes)
         });
         different && of_shares
     }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_at_most_so_many_of_each_decides_what_any_m_leave() {
+    fn clipped_counts_decide_what_any_m_custodians_leave() {
         // All parts up to 4 of up to four custodians: the condition with every θ is exactly that k
         // are left.
         for code in 0..5u64.pow(4) {
@@ -174,7 +174,7 @@ mod tests {
         assert!(fine > 2000 && refused * 20 < fine, "{refused} of {fine} given up in vain");
     }
 
-    /// Rows with so many of each value.
+    /// Rows with these counts of each value.
     fn shared(part: &[u64]) -> Share {
         let codes = (0u32..).zip(part).flat_map(|(code, count)| std::iter::repeat_n(code, *count as usize));
         Share { ranks: Vec::new(), codes: vec![codes.collect()], carried: Vec::new() }

@@ -1,54 +1,81 @@
-//! What was agreed on, as one hash: custodians who agreed on anything else do not start.
+//! The agreement as one hash: custodians with another agreement do not start.
 //!
 //! Everything goes in that changes what a word of a vector means or who may take part: values and
 //! their order, how attributes are cut, rules with their parameters, promises, limits, the profile
-//! and the version of the program. A question is made of this and of everybody's commitment to its
-//! rows, and every message carries the question.
+//! and the versions of the agreement and of messages. A question is made of this and of each
+//! custodian's commitment to its rows, and every message carries the question.
 
 use hedgerow_cuts::{Axis, Shape, Span};
 use hedgerow_smc::baseline::Chances;
-use hedgerow_smc::{Digest, Fault, PROTOCOL_VERSION, Plan, Roster, Snapshot};
+use hedgerow_smc::{Digest, Fault, Limits, PROTOCOL_VERSION, Plan, Roster, Snapshot};
 use sha2::{Digest as _, Sha256};
 
 use crate::{Agreed, Attribute, JointRule, Profile};
+
+/// The version of what an agreement means. It is raised whenever a release or an answer under the
+/// same terms could differ, so that programs that would decide differently do not compute together.
+/// Programs of other versions that decide alike do: nodes are upgraded one at a time.
+pub const AGREEMENT_VERSION: u64 = 4;
+
+/// The versions of the agreement and of messages under which questions were answered as today: an
+/// epoch whose rows are apart stays queryable when its custodians upgrade from one of them. A
+/// version that is raised for other reasons than answers leaves the one before in this list.
+pub const ANSWERED_VERSIONS: &[(u64, u8)] = &[(AGREEMENT_VERSION, PROTOCOL_VERSION)];
 
 impl Agreed {
     /// Over all that custodians agree on. The chances are those of the ring; under masks they
     /// change nothing, and are omitted.
     pub fn digest(&self, profile: Profile, chances: Chances) -> Digest {
+        self.digest_under((AGREEMENT_VERSION, PROTOCOL_VERSION), profile, chances)
+    }
+
+    /// Whether a digest is of these very terms, under one of some versions.
+    pub fn is_under(&self, terms: &Digest, versions: &[(u64, u8)], profile: Profile, chances: Chances) -> bool {
+        versions.iter().any(|versions| self.digest_under(*versions, profile, chances) == *terms)
+    }
+
+    fn digest_under(&self, (agreement, messages): (u64, u8), profile: Profile, chances: Chances) -> Digest {
+        // Every field by its name: one that is added does not compile until it is in the digest.
+        let Agreed {
+            attributes,
+            axes,
+            weights,
+            cardinalities,
+            carries,
+            rules,
+            strict,
+            tight,
+            sites,
+            towards,
+            apart,
+            limits,
+        } = self;
         let mut terms = Terms(Sha256::new());
-        terms.text("hedgerow agreed 2");
-        terms.text(env!("CARGO_PKG_VERSION"));
-        terms.number(u64::from(PROTOCOL_VERSION));
-        terms.number(self.attributes.len() as u64);
-        self.attributes.iter().for_each(|attribute| terms.attribute(attribute));
-        terms.number(self.axes.len() as u64);
-        self.axes.iter().for_each(|axis| terms.axis(axis));
-        terms.numbers(self.weights.iter().map(|weight| weight.to_bits()));
-        terms.numbers(self.cardinalities.iter().map(|values| *values as u64));
-        terms.number(self.rules.len() as u64);
-        self.rules.iter().for_each(|rule| terms.rule(rule));
-        terms.numbers([self.carries, self.strict, self.tight, self.apart].map(u64::from));
-        terms.numbers([self.sites, self.towards]);
-        let limits = self.limits;
-        terms.numbers([
-            u64::from(limits.rounds_max),
-            limits.words_max,
-            limits.rows_max,
-            limits.parts_max,
-            limits.batch_bytes_max,
-            limits.inbox_bytes_max,
-        ]);
+        terms.text("hedgerow agreed");
+        terms.number(agreement);
+        terms.number(u64::from(messages));
+        terms.number(attributes.len() as u64);
+        attributes.iter().for_each(|attribute| terms.attribute(attribute));
+        terms.number(axes.len() as u64);
+        axes.iter().for_each(|axis| terms.axis(axis));
+        terms.numbers(weights.iter().map(|weight| weight.to_bits()));
+        terms.numbers(cardinalities.iter().map(|values| *values as u64));
+        terms.number(rules.len() as u64);
+        rules.iter().for_each(|rule| terms.rule(rule));
+        terms.numbers([carries, strict, tight, apart].map(|flag| u64::from(*flag)));
+        terms.numbers([*sites, *towards]);
+        terms.limits(limits);
         match profile {
             Profile::Masked => terms.number(0),
             Profile::Baseline => {
-                terms.numbers([1, chances.p0.to_bits(), chances.d.to_bits(), u64::from(chances.passes)]);
+                let Chances { p0, d, passes } = chances;
+                terms.numbers([1, p0.to_bits(), d.to_bits(), u64::from(passes)]);
             }
         }
         terms.0.finalize().into()
     }
 
-    /// A run as a custodian plans it: these terms, these custodians, and everybody's rows.
+    /// A run as a custodian plans it: these terms, these custodians, and all rows.
     pub fn plan(
         &self,
         profile: Profile,
@@ -115,11 +142,17 @@ impl Terms {
         }
     }
 
-    fn rule(&mut self, rule: &JointRule) {
-        self.number(rule.protect.map_or(u64::MAX, |place| place as u64));
-        self.number(rule.guarantees.len() as u64);
-        rule.guarantees.iter().for_each(|guarantee| self.text(&format!("{:?}", guarantee.model())));
-        let levels = rule.tree.as_ref().map_or(&[][..], |tree| &tree.levels);
+    fn limits(&mut self, limits: &Limits) {
+        let Limits { rounds_max, words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max } = *limits;
+        let rounds_max = u64::from(rounds_max);
+        self.numbers([rounds_max, words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max]);
+    }
+
+    fn rule(&mut self, JointRule { protect, guarantees, tree }: &JointRule) {
+        self.number(protect.map_or(u64::MAX, |place| place as u64));
+        self.number(guarantees.len() as u64);
+        guarantees.iter().for_each(|guarantee| self.text(&format!("{:?}", guarantee.model())));
+        let levels = tree.as_ref().map_or(&[][..], |tree| &tree.levels);
         self.number(levels.len() as u64);
         levels.iter().for_each(|level| self.numbers(level.iter().map(|node| u64::from(*node))));
     }

@@ -1,9 +1,10 @@
-//! The conversation of all custodians: which parts ask for what, together.
+//! The requests of a joint run, round by round.
 //!
-//! First the whole: its size, and where that is enough, what rules must know of it. Then every
-//! round asks for the next thing that each part needs, all in one vector: ranges, comparisons,
-//! histograms, objections. No part waits for another, so rounds grow with the longest way to a
-//! class and not with the number of parts. Last the sizes of the classes, as a release shows them.
+//! The first rounds are about the whole table: its size and, if it is large enough, the counts that
+//! rules need. Every later round requests what each part needs next, all in one vector: ranges,
+//! comparisons, histograms, objections. No part waits for another, so the number of rounds grows
+//! with the depth of the tree and not with the number of parts. The last round opens the sizes of
+//! the classes, as a release shows them.
 
 use std::fmt;
 
@@ -18,8 +19,8 @@ use super::request::{Answer, Request, Requested};
 use super::trial::{Compared, Side, View};
 use crate::{AgreedRef, Joined, JointClass, Share};
 
-/// The most words in one ask, but for those of the last part that it has room for; other parts wait
-/// for the next.
+/// The most words in one request, not counting those of its last part; other parts wait for the
+/// next request.
 const WORDS_AT_ONCE: usize = 1 << 20;
 
 /// One custodian's side of a joint Mondrian.
@@ -29,13 +30,15 @@ pub struct Joint {
     coins: Coins,
     wholes: Vec<Distribution>,
     parts: Vec<Part>,
-    /// How many parts there have been: names the next.
+    /// The number of parts so far: the number of the next part.
     named: u64,
     classes: Vec<Found>,
     depth: u32,
-    /// How many rows there are in all: no count exceeds it.
+    /// The number of all rows: no count exceeds it.
     rows: u64,
     compared: Compared,
+    /// By axis, the rank of a declared missing value that no row of any custodian has.
+    absent: Vec<Option<u32>>,
     requested: Requested,
     waiting: Waiting,
 }
@@ -45,7 +48,7 @@ struct Found {
     part: u64,
     region: Vec<Span>,
     own: Vec<u32>,
-    /// Over all custodians, once that is chosen for.
+    /// Over all custodians, once it was opened.
     rows: u64,
 }
 
@@ -53,9 +56,9 @@ enum Waiting {
     Start,
     Size,
     Whole(Box<Judging>),
-    /// The first so many parts.
+    /// The number of parts, from the first on.
     Parts(usize),
-    /// The sizes of so many classes, after so many.
+    /// The sizes of some classes: the first of them, and their number.
     Sizes(usize, usize),
 }
 
@@ -65,6 +68,7 @@ impl Joint {
     pub fn new(agreed: AgreedRef, share: Share, coins: Coins) -> Joint {
         Joint {
             compared: Compared::new(&agreed, 0),
+            absent: vec![None; agreed.axes.len()],
             agreed,
             share,
             coins,
@@ -80,14 +84,20 @@ impl Joint {
     }
 
     fn view(&self) -> View<'_> {
-        View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, compared: &self.compared }
+        View {
+            agreed: &self.agreed,
+            share: &self.share,
+            wholes: &self.wholes,
+            compared: &self.compared,
+            absent: &self.absent,
+        }
     }
 
     fn all_rows(&self) -> Vec<u32> {
         (0..self.share.rows() as u32).collect()
     }
 
-    /// Every total lies below 2 to so many: counts are at most all rows, and comparisons with half
+    /// The bits of every total: counts are at most all rows, and comparisons with half
     /// of a part at most twice as many; custodians with a value are at most as many as there can
     /// be.
     fn bits(&self) -> u8 {
@@ -101,7 +111,7 @@ impl Joint {
         Turn::Ask(self, ask)
     }
 
-    /// Asks what is to be known of the whole next, or goes on to its parts.
+    /// Requests what is needed next about the whole table, or continues with its parts.
     fn judge_whole(mut self, judging: Judging) -> Turn<Self> {
         match judging.judged() {
             Judged::Breaks => Turn::Done(None),
@@ -125,17 +135,22 @@ impl Joint {
         }
     }
 
-    /// Puts what an answer says into the parts that requested it. Parts that had to wait come first
-    /// the next time, so that none waits for ever; children take the place of what was divided. The
-    /// order is the same for all custodians.
+    /// Passes an answer to the parts that requested it. Parts that had to wait come first the next
+    /// time, so that none waits forever; children replace the part that was divided. The order is
+    /// the same for all custodians.
     fn absorb(&mut self, requested: usize, answer: &[u64]) {
         let mut answer = Answer::new(answer, self.requested);
         let chosen: Vec<Part> = self.parts.drain(..requested).collect();
         let mut next = Vec::with_capacity(chosen.len());
         for mut part in chosen {
             let own = answer.take(part.requested());
-            let view =
-                View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, compared: &self.compared };
+            let view = View {
+                agreed: &self.agreed,
+                share: &self.share,
+                wholes: &self.wholes,
+                compared: &self.compared,
+                absent: &self.absent,
+            };
             match part.absorb(view, own, &mut self.coins) {
                 None => next.push(part),
                 Some((attribute, sides)) => {
@@ -148,7 +163,7 @@ impl Joint {
         self.settle(next);
     }
 
-    /// Parts that stay whole become classes; the others ask on.
+    /// Makes parts that cannot be divided classes; the others continue.
     fn settle(&mut self, parts: Vec<Part>) {
         for part in parts {
             if part.is_class() {
@@ -161,13 +176,19 @@ impl Joint {
         }
     }
 
-    /// Asks what parts need next; when no part is left, for the sizes of the classes.
+    /// Requests what parts need next or, when no part is left, the sizes of the classes.
     fn next_parts(mut self) -> Turn<Self> {
         let max = self.agreed.limits.parts_max;
         if self.named > max {
             return Turn::Exceeds { what: "parts", found: self.named, max };
         }
-        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, compared: &self.compared };
+        let view = View {
+            agreed: &self.agreed,
+            share: &self.share,
+            wholes: &self.wholes,
+            compared: &self.compared,
+            absent: &self.absent,
+        };
         let mut request = Request::default();
         let mut parts = 0;
         for part in &mut self.parts {
@@ -195,7 +216,7 @@ impl Joint {
     }
 
     fn joined(self) -> Turn<Self> {
-        // What was compared is held against what is released.
+        // The released counts must agree with the comparisons.
         let rows = self.classes.iter().try_fold(0u64, |sum, class| sum.checked_add(class.rows));
         if rows != Some(self.rows) || self.classes.iter().any(|class| class.rows < self.agreed.minimum()) {
             return Turn::Impossible("the sizes of classes that were found large enough");
@@ -224,7 +245,13 @@ impl Inquiry for Joint {
                 let about = About { what: "all rows", part: Some(0), attribute: None };
                 let mut request = Request::default();
                 request.count(Kind::Sizes, about, [self.share.rows() as u64]);
-                // How many rows there are is not known yet: as many as were agreed on fit.
+                // A single publisher measures extents over the values that occur, and the missing
+                // value is declared whether or not a row lacks its value.
+                for (axis, missing) in self.agreed.declared_missing() {
+                    let about = About { what: "a missing value", part: Some(0), attribute: Some(axis as u32) };
+                    request.any(Kind::Presence, about, [self.share.ranks[axis].contains(&missing)]);
+                }
+                // The number of rows is not known yet: the agreed limit is used.
                 self.rows = self.agreed.limits.rows_max;
                 self.ask(request, Waiting::Size)
             }
@@ -235,6 +262,10 @@ impl Inquiry for Joint {
                 }
                 if rows < self.share.rows() as u64 {
                     return Turn::Impossible("fewer rows in all than we have ourselves");
+                }
+                let flags = Answer::new(answer, self.requested).flags();
+                for ((axis, missing), raised) in self.agreed.declared_missing().zip(flags) {
+                    self.absent[axis] = (*raised == 0).then_some(missing);
                 }
                 (self.rows, self.compared) = (rows, Compared::new(&self.agreed, rows));
                 if rows < self.agreed.minimum() {
@@ -259,7 +290,7 @@ impl Inquiry for Joint {
         }
     }
 
-    /// The classes; which of our rows are in which is our own.
+    /// The classes, each with our rows in it; other custodians do not see which rows these are.
     fn shared(output: &Self::Output) -> Vec<u8> {
         let mut bytes = vec![u8::from(output.is_some())];
         for class in output.iter().flat_map(|joined| &joined.classes) {

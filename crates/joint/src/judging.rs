@@ -1,10 +1,11 @@
-//! Whether classes may stand: asked from the cheapest to the dearest, and no further than needed.
+//! Evaluates the rules on classes, the cheapest conditions first, and stops at the first that
+//! fails.
 //!
-//! Sizes are known to hold before anything is asked here. First comparisons: custodians with rows,
-//! rows when of each custodian's only so many are counted, custodians with each value; and which
-//! values there are, where enough different ones are required. Only where all that holds, and a
-//! rule looks at shares of values, histograms open. Where a rule must hold towards single
-//! custodians, they object last, and only whether any does opens.
+//! Sizes have been checked before. Comparisons come first: custodians with rows, rows clipped to a
+//! limit for each custodian, custodians with each value; and which values occur, where different
+//! values are required. Histograms open only if all of these hold and a rule looks at shares of
+//! values. If a rule must hold towards single custodians, they object last, and only whether any
+//! custodian objects opens.
 
 use hedgerow_privacy::Distribution;
 use hedgerow_smc::{About, Kind};
@@ -13,15 +14,15 @@ use super::request::{Answer, Request};
 use super::rules::{Counts, Values};
 use super::trial::View;
 
-/// Some classes, all of which must stand.
+/// Some classes, all of which must satisfy the rules.
 #[derive(Debug)]
 pub(super) struct Judging {
     stage: Stage,
     /// Whether the one class is the whole, which distributions are compared with. It is compared
-    /// with itself; before its distribution is known, nobody can object.
+    /// with itself; before its distribution is known, none can object.
     whole: bool,
     wholes: Vec<Distribution>,
-    /// Of each class, once they are asked for.
+    /// Of each class, once they are requested.
     values: Vec<Values>,
     counts: Vec<Counts>,
 }
@@ -78,7 +79,7 @@ impl Judging {
         if late || view.agreed.objects_after_opening() { Stage::Objecting } else { Stage::Holds }
     }
 
-    /// Our part of what is asked next; `classes` are our rows of each.
+    /// Our share of the next request; `classes` are our rows of each.
     pub(super) fn request(&self, view: View<'_>, classes: &[&[u32]], about: About, request: &mut Request) {
         let (agreed, share) = (view.agreed, view.share);
         match self.stage {
@@ -86,8 +87,8 @@ impl Judging {
                 classes.iter().for_each(|rows| agreed.compare(share, rows, about, request));
                 if self.objects_early(view) {
                     let objects = |rows: &&[u32]| !agreed.own_part_holds(share, rows, view.wholes);
-                    // One flag for all of them: which class somebody objects to is nobody's
-                    // business.
+                    // One flag for all of them: a custodian does not disclose which class it
+                    // objects to.
                     request.any(Kind::Objections, about, [classes.iter().any(objects)]);
                 }
             }
@@ -146,11 +147,11 @@ pub(super) mod together {
     use crate::trial::Compared;
     use crate::{Agreed, Share};
 
-    /// Whether all rows of all custodians may stand as one class.
+    /// Whether all rows of all custodians satisfy the rules as one class.
     pub(crate) fn stands(agreed: &Agreed, shares: &[Share], wholes: &[Distribution]) -> bool {
         let rows: Vec<Vec<u32>> = shares.iter().map(|share| (0..share.rows() as u32).collect()).collect();
         let compared = Compared::new(agreed, rows.iter().map(|rows| rows.len() as u64).sum());
-        let view = |share| View { agreed, share, wholes, compared: &compared };
+        let view = |share| View { agreed, share, wholes, compared: &compared, absent: &[] };
         let mut all: Vec<Judging> = shares.iter().map(|share| Judging::new(view(share), false)).collect();
         while all[0].judged() == Judged::Open {
             let mut requests = Vec::new();

@@ -1,14 +1,14 @@
-//! Mondrian among custodians: everybody holds some of the rows, and together they find the classes
+//! Mondrian among custodians: each holds some of the rows, and together they find the classes
 //! that one who held all of them would find.
 //!
 //! Jurczyk, Xiong: *Privacy-preserving data publishing for horizontally partitioned databases*
 //! (TR-2008-013). What is decided is in `cuts/src/decide.rs`, the same functions that a single
 //! table is divided by; here the numbers that they decide by come from secure sums and largest
-//! values (`smc`), in whichever profile the custodians run. Nobody leads: every custodian asks the
+//! values (`smc`), in whichever profile the custodians run. None leads: every custodian asks the
 //! same, gets the same, and cuts its own rows.
 //!
 //! **Agreed beforehand**: the attributes, their values and hierarchies (`axes`), the rules, the
-//! kind of cuts. Values must be agreed as a *domain*; a domain taken from somebody's rows would
+//! kind of cuts. Values must be agreed as a *domain*; a domain taken from a custodian's rows would
 //! tell that they have them.
 //!
 //! **What opens**, and is listed in the ledger with part, attribute and thresholds: the number of
@@ -21,7 +21,7 @@
 //! stays hidden as far as the profile hides it.
 //!
 //! **What is promised to whom.** Rules, l-site-diversity and m-privacy are promised towards readers
-//! of the release. What custodians see while classes are being found is promised to nobody: a
+//! of the release. What custodians see while classes are being found is covered by no promise: a
 //! custodian who takes its own rows out of an opened total may learn more than from the release.
 //!
 //! **Rounds.** Every round asks for what each part needs next, so no part holds up another: rounds
@@ -56,8 +56,9 @@ use hedgerow_privacy::{OnMerge, Rule};
 use hedgerow_smc::{Kind, Limits};
 use hedgerow_table::{Codes, Domain, with_codes};
 
-use hedgerow_cuts::{Axis, Span};
+use hedgerow_cuts::{Axis, Shape, Span};
 
+pub use digest::{AGREEMENT_VERSION, ANSWERED_VERSIONS};
 pub use inquiry::Joint;
 #[cfg(feature = "rehearse")]
 pub use rehearse::{Rehearsed, RehearsedRelease, rehearse, rehearse_release};
@@ -72,7 +73,7 @@ pub enum Profile {
     Baseline,
 }
 
-/// What all custodians agree on before they start.
+/// The agreement of all custodians before they start.
 #[derive(Debug)]
 pub struct Agreed {
     /// Names and values of all attributes, the quasi-identifiers first; empty where only a trial is
@@ -90,19 +91,19 @@ pub struct Agreed {
     pub strict: bool,
     /// Cells are described by the values inside, not by the cuts around them.
     pub tight: bool,
-    /// l-site-diversity: every class holds rows of at least so many custodians. 1 asks for nothing.
+    /// l-site-diversity: the least number of custodians with rows in a class. 1 requires nothing.
     pub sites: u64,
-    /// m-privacy: every rule also holds towards any so many custodians who take their own rows out
-    /// of a class (`coalitions.rs`). 0 asks for nothing.
+    /// m-privacy: every rule also holds towards this number of custodians who take their own rows
+    /// out of a class (`coalitions.rs`). 0 requires nothing.
     pub towards: u64,
-    /// Whether rows stay with their custodians when the classes are found: then nobody has the
-    /// release, and every question about it is a computation of its own.
+    /// Whether rows stay with their custodians when the classes are found: then no custodian has
+    /// the release, and every question about it is a computation of its own.
     pub apart: bool,
-    /// What a run may cost.
+    /// The limits of a run.
     pub limits: Limits,
 }
 
-/// An attribute with all values that there can be: declared, never taken from anybody's rows.
+/// An attribute with all values that there can be: declared, never taken from rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
     pub name: String,
@@ -128,7 +129,7 @@ impl JointClass {
     }
 }
 
-/// What a custodian knows at the end.
+/// The result of a run for a custodian.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
     /// The same for all custodians.
@@ -174,7 +175,7 @@ impl Agreed {
         Some(Agreed { rules, strict, tight, ..Agreed::of_axes(axes, further) })
     }
 
-    /// The same with other weights for the axes; nothing when they are not as many.
+    /// The same with other weights for the axes; `None` when they are not as many.
     pub fn weighted(self, weights: Vec<f64>) -> Option<Agreed> {
         (weights.len() == self.axes.len()).then_some(Agreed { weights, ..self })
     }
@@ -185,6 +186,17 @@ impl Agreed {
         let sizes = self.axes.iter().map(|axis| axis.size() as usize).chain(self.cardinalities.iter().copied());
         let found = attributes.iter().map(|attribute| attribute.domain.cardinality());
         sizes.eq(found).then_some(Agreed { attributes, ..self })
+    }
+
+    /// Axes along which the missing value is one among others, with its rank: it is always
+    /// declared, and counts where some row lacks its value.
+    pub(crate) fn declared_missing(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let axes = self.axes.iter().zip(&self.attributes).enumerate();
+        axes.filter_map(|(place, (axis, attribute))| {
+            let missing = attribute.domain.missing_code()?;
+            let ranks = axis.ranks().filter(|_| !matches!(axis.shape(), Shape::Line(_)))?;
+            Some((place, ranks[missing as usize]))
+        })
     }
 
     /// Without any rule.
@@ -215,7 +227,7 @@ impl Agreed {
             (Kind::Digits, true),
             (Kind::CountsAtProbe, true),
             (Kind::Histograms, self.needs_histograms()),
-            (Kind::Presence, values && self.towards == 0),
+            (Kind::Presence, (values && self.towards == 0) || self.declared_missing().next().is_some()),
             (Kind::Sites, self.sites > 1),
             (Kind::Holders, values && self.towards > 0),
             (Kind::ClippedSizes, !self.clips().is_empty()),

@@ -1,4 +1,4 @@
-//! What our own rows of a part count along an attribute.
+//! Counts of our own rows of a part along an attribute.
 
 use std::fmt;
 
@@ -6,8 +6,7 @@ use hedgerow_cuts::Span;
 
 use super::trial::{Ground, View};
 
-/// Our ranks in order: every probe of a median counts them, and need not look at all rows. Never
-/// printed.
+/// Our ranks in order, so that a probe of a median need not read all rows. Never printed.
 pub(super) struct Sorted(Vec<u32>);
 
 impl Sorted {

@@ -1,11 +1,11 @@
-//! One part of the union on its way to being divided: what it asks for next, and what follows from
-//! the answer.
+//! One part of the union that may be divided: what it requests next, and what follows from the
+//! answer.
 //!
-//! First the people's ranges, then attributes are tried, the widest first, until one can be cut.
-//! The widest alone; then, where it cannot be cut, the next two at the same time, then the next
-//! four: a part that is to stay whole tries all of them in few rounds, and one that is divided has
-//! opened counts of at most as many attributes in vain again as it must. Of several that could be
-//! cut the widest is taken, as if they had been tried one after the other.
+//! The ranges of the values open first. Then attributes are tried, the widest first, until one can
+//! be cut: the widest alone, then the next two at the same time, then the next four. A part that
+//! cannot be divided thus tries all attributes in few rounds, and a part that is divided opens
+//! counts of at most twice as many attributes as necessary. Of several attributes that can be cut
+//! the widest is taken, as if they had been tried one after the other.
 
 use hedgerow_smc::{About, Coins, Kind};
 
@@ -13,15 +13,14 @@ use super::Agreed;
 use super::ranges::{Bounds, Ranges};
 use super::request::{Answer, Request, Requested};
 use super::trial::{Ground, Side, Trial, Verdict, View};
-use hedgerow_cuts::Span;
-use hedgerow_cuts::decide;
+use hedgerow_cuts::{Axis, Span, decide};
 
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) ground: Ground,
-    /// How many cuts lie above it.
+    /// The number of cuts above it.
     pub(super) depth: u32,
-    /// Whether it has rows for two classes.
+    /// Whether it has enough rows for two classes.
     dividable: bool,
     requested: Requested,
     tried: Vec<bool>,
@@ -30,15 +29,15 @@ pub(super) struct Part {
 
 #[derive(Debug)]
 enum Stage {
-    /// The people's ranges on some axes.
+    /// The ranges of values on some axes.
     Ranges(Ranges),
-    /// Some attributes, the widest first, and how many there were to begin with.
+    /// Some attributes, the widest first, and their number at the start.
     Trying(Vec<Trial>, usize),
     Class,
 }
 
 impl Part {
-    /// `part` names it; `side` are our rows in it; `bounds` is what is known of where people are.
+    /// `part` is its name, `side` are our rows in it, and `bounds` are the known ranges of values.
     pub(super) fn new(view: View<'_>, part: u64, side: Side, region: Vec<Span>, bounds: &[Bounds], depth: u32) -> Part {
         let agreed = view.agreed;
         let Side { rows, dividable, .. } = side;
@@ -89,7 +88,7 @@ impl Part {
         self.ground.region.iter().zip(&self.ground.people).enumerate().map(released).collect()
     }
 
-    /// Our part of what is needed next.
+    /// Our share of the next request.
     pub(super) fn request(&mut self, view: View<'_>, request: &mut Request) {
         let before = request.requested();
         match &mut self.stage {
@@ -107,12 +106,12 @@ impl Part {
         self.requested = request.requested().since(before);
     }
 
-    /// How many words were requested last.
+    /// The number of words requested last.
     pub(super) fn requested(&self) -> Requested {
         self.requested
     }
 
-    /// Takes the answer; gives the sides when the part is divided.
+    /// Takes the answer; returns the sides if the part is divided.
     pub(super) fn absorb(
         &mut self,
         view: View<'_>,
@@ -143,8 +142,8 @@ impl Part {
         }
     }
 
-    /// Divides along the widest attribute that fits, once no wider one is open; what comes after
-    /// one that fits need not be tried.
+    /// Divides along the widest attribute that can be cut, once no wider one is undecided; narrower
+    /// ones need not be tried.
     fn decide(&mut self, view: View<'_>, mut trials: Vec<Trial>, together: usize) -> Option<(usize, Vec<Side>)> {
         if let Some(fits) = trials.iter().position(|trial| trial.verdict() == Verdict::Fits) {
             trials.truncate(fits + 1);
@@ -161,10 +160,13 @@ impl Part {
         None
     }
 
-    /// Tries the widest of the other attributes, so many at the same time.
+    /// Tries the widest of the other attributes, `together` at the same time.
     fn try_attributes(&mut self, view: View<'_>, together: usize) {
-        let axes = view.agreed.axes.iter().zip(&view.agreed.weights).zip(&self.ground.people);
-        let extents: Vec<f64> = axes.map(|((axis, weight), people)| axis.extent(*people) * weight).collect();
+        let axes = view.agreed.axes.iter().zip(view.absent).zip(&view.agreed.weights).zip(&self.ground.people);
+        let extent = |(((axis, absent), weight), people): (((&Axis, &Option<u32>), &f64), &Span)| {
+            axis.extent_without(*people, *absent) * weight
+        };
+        let extents: Vec<f64> = axes.map(extent).collect();
         let mut trials = Vec::new();
         while trials.len() < together
             && let Some(attribute) = decide::widest(&extents, &self.tried)

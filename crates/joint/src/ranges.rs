@@ -1,5 +1,5 @@
-//! From the lowest to the highest value that somebody in a part has: whoever reaches a threshold
-//! raises a flag, and only whether any flag is raised opens.
+//! From the lowest to the highest value that any row of a part has: a custodian that reaches a
+//! threshold raises a flag, and only whether any flag is raised opens.
 //!
 //! Several thresholds are tried at once, up to seven, so that a round settles three binary digits
 //! of all ranges of all parts, beside the sums that other parts ask for. The range alone says who
@@ -15,11 +15,11 @@ use hedgerow_cuts::Span;
 /// The most pieces that what is open of a range is cut into: eight, three binary digits.
 const DIGITS_AT_ONCE: u32 = 3;
 
-/// What is known of where people are on an axis before it is asked.
+/// The known range of values on an axis before it is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) span: Span,
-    /// Whether somebody is known to be at its first and at its last value.
+    /// Whether a row is known to be at its first and at its last value.
     pub(super) reached: [bool; 2],
 }
 
@@ -53,8 +53,8 @@ pub(super) struct Ranges {
     lanes: Vec<Lane>,
 }
 
-/// A largest value over all custodians, which lies in `low..=high`. Whoever has nobody in the part
-/// reaches nothing.
+/// A largest value over all custodians, which lies in `low..=high`. A custodian without rows in the
+/// part reaches nothing.
 #[derive(Debug)]
 struct Lane {
     own: u32,
@@ -63,7 +63,7 @@ struct Lane {
 }
 
 impl Ranges {
-    /// `axes` is not empty, and each is open. Somebody has rows in the part.
+    /// `axes` is not empty, and each is open. The part has rows.
     pub(super) fn new(axes: Vec<(usize, Bounds)>, rows: &[u32], share: &Share) -> Ranges {
         let lanes = axes.iter().flat_map(|&(axis, Bounds { span: Span { first, last }, reached })| {
             let ranks = rows.iter().map(|&row| share.ranks[axis][row as usize]);
@@ -95,8 +95,8 @@ impl Ranges {
     pub(super) fn absorb(&mut self, raised: &[u64]) -> Option<Vec<(usize, Span)>> {
         let mut raised = raised.iter();
         for lane in &mut self.lanes {
-            // Whoever reaches a threshold reaches the ones below it: after the first that nobody
-            // reaches, the rest say nothing new.
+            // A custodian that reaches a threshold reaches the ones below it: after the first that
+            // none reaches, the rest say nothing new.
             let mut reached = true;
             for threshold in thresholds(lane.low, lane.high) {
                 let flag = raised.next().is_some_and(|raised| *raised != 0);
@@ -141,11 +141,14 @@ mod tests {
                     (Share { ranks: vec![vec![low + 5, high + 5]], ..Share::default() }, Span::new(5, width + 4));
                 let axes = vec![(0, Bounds::within(region))];
                 let mut all = Ranges::new(axes.clone(), &[0, 1], &share);
-                let nobody = Ranges::new(axes, &[], &share);
+                let without_rows = Ranges::new(axes, &[], &share);
                 let digits = (width - 1).ilog2() + 1;
                 for round in 1.. {
                     assert!(round <= digits.div_ceil(3), "width {width}");
-                    assert!(nobody.flags().iter().all(|(_, flags)| !flags.contains(&true)), "raised by nobody");
+                    assert!(
+                        without_rows.flags().iter().all(|(_, flags)| !flags.contains(&true)),
+                        "a flag is set without rows"
+                    );
                     let flags: Vec<u64> = all.flags().into_iter().flat_map(|(_, flags)| flags).map(u64::from).collect();
                     assert!(flags.len() <= 14);
                     if let Some(found) = all.absorb(&flags) {

@@ -1,5 +1,5 @@
-//! All custodians in one process: to see what a joint run would find, open and send, before anybody
-//! runs it for real.
+//! All custodians in one process: to see what a joint run would find, open and send, before the
+//! custodians run it.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use hedgerow_smc::{
 use super::rows::{Batch, Fitting, JointRow};
 use crate::{AgreedRef, Joined, Joint, Profile, Share};
 
-/// What a rehearsal of finding the classes shows.
+/// The result of rehearsing the search for classes.
 #[derive(Debug)]
 pub struct Rehearsed {
     /// By custodian; `None` when even the whole breaks a rule.
@@ -20,7 +20,7 @@ pub struct Rehearsed {
     pub traffic: Traffic,
 }
 
-/// What a rehearsal of a whole release shows.
+/// The result of rehearsing a whole release.
 #[derive(Debug)]
 pub struct RehearsedRelease {
     pub joined: Vec<Joined>,
@@ -31,7 +31,7 @@ pub struct RehearsedRelease {
     pub traffic: Traffic,
 }
 
-/// Finds the classes with seeded randomness: never for rows that are to be kept from anybody.
+/// Finds the classes with seeded randomness: never for confidential rows.
 pub fn rehearse(profile: Profile, agreed: &AgreedRef, shares: Vec<Share>, seed: u64) -> Result<Rehearsed, Fault> {
     let stage = Stage { profile, roster: Roster::numbered(shares.len())?, seed };
     stage.classes(agreed, shares)

@@ -1,9 +1,9 @@
-//! What one part asks of all custodians in one round: counts, comparisons with thresholds, and
+//! The request of one part to all custodians in one round: counts, comparisons with thresholds, and
 //! flags; and the answers, part by part.
 
 use hedgerow_smc::{About, Ask, Kind, Opens, Operation, Thresholds};
 
-/// Our words of one round, in the order in which parts ask for them.
+/// Our words of one round, in the order of the parts' requests.
 #[derive(Default)]
 pub(super) struct Request {
     counts: Words,
@@ -31,7 +31,7 @@ impl Words {
     }
 }
 
-/// How many words of each sort are waited for.
+/// The number of words of each sort that are expected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Requested {
     pub(super) counts: usize,
@@ -40,7 +40,7 @@ pub(super) struct Requested {
 }
 
 impl Requested {
-    /// What was requested since.
+    /// The words requested since.
     pub(super) fn since(self, before: Requested) -> Requested {
         Requested {
             counts: self.counts - before.counts,
@@ -55,18 +55,18 @@ impl Requested {
 }
 
 impl Request {
-    /// Totals that are needed as they are.
+    /// Totals that open as they are.
     pub(super) fn count(&mut self, kind: Kind, about: About, words: impl IntoIterator<Item = u64>) {
         self.counts.push(kind, about, words);
     }
 
-    /// How many of the thresholds the total of a word reaches.
+    /// The number of thresholds that the total of a word reaches.
     pub(super) fn compare(&mut self, kind: Kind, about: About, word: u64, thresholds: &Thresholds) {
         self.compared.push(kind, about, [word]);
         self.thresholds.push(Thresholds::clone(thresholds));
     }
 
-    /// Whether anybody's flag is raised.
+    /// Whether any flag is raised.
     pub(super) fn any(&mut self, kind: Kind, about: About, flags: impl IntoIterator<Item = bool>) {
         self.flags.push(kind, about, flags.into_iter().map(u64::from));
     }
@@ -88,11 +88,11 @@ impl Request {
     }
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer<'a> {
     counts: &'a [u64],
-    /// How many thresholds are reached.
+    /// The number of thresholds reached.
     compared: &'a [u64],
     flags: &'a [u64],
 }
@@ -104,7 +104,7 @@ impl<'a> Answer<'a> {
         Answer { counts, compared, flags }
     }
 
-    /// What the next one requested.
+    /// The answer to the next part.
     pub(super) fn take(&mut self, requested: Requested) -> Answer<'a> {
         let split = |words: &mut &'a [u64], count: usize| {
             let (taken, rest) = words.split_at(count.min(words.len()));
@@ -122,12 +122,12 @@ impl<'a> Answer<'a> {
         self.take(Requested { counts: count, ..Requested::default() }).counts
     }
 
-    /// How many thresholds the next total reaches.
+    /// The number of thresholds that the next total reaches.
     pub(super) fn reached(&mut self) -> u64 {
         self.take(Requested { compared: 1, ..Requested::default() }).compared.first().copied().unwrap_or(0)
     }
 
-    /// Whether somebody raised the next flag.
+    /// Whether the next flag is raised.
     pub(super) fn raised(&mut self) -> bool {
         self.take(Requested { flags: 1, ..Requested::default() }).flags.first().is_some_and(|flag| *flag != 0)
     }

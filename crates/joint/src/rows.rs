@@ -1,9 +1,9 @@
-//! The rows of the union, each with its class and nobody's in particular: what is released in the
+//! The rows of the union, each with its class and without its owner: what is released in the
 //! end.
 //!
 //! Where a row carries nothing besides its class but values of agreed attributes, its possible
 //! contents can be counted: the union is a sum over classes and values, and no row travels. Rows
-//! that carry more (plain attributes, whose values nobody agreed on), or too many combinations to
+//! that carry more (plain attributes, whose values were not agreed on), or too many combinations to
 //! count, go through the shuffle, in which every custodian strips one layer of encryption. The
 //! shuffle serves both profiles: the ring's own union hides rows among dummy items from the rows'
 //! domain, and here there is none.
@@ -18,7 +18,7 @@ use crate::{Agreed, Joined, Profile, Share};
 
 /// The most words in one sum: class × values.
 const CELLS_MAX: usize = 1 << 20;
-/// Rows are padded to a multiple of so many bytes.
+/// Rows are padded to a multiple of this number of bytes.
 const PADDING_BYTES: u64 = 32;
 
 /// A row of the union.
@@ -27,7 +27,7 @@ pub struct JointRow {
     pub class: u32,
     /// The codes of the agreed attributes beside the quasi ones.
     pub codes: Vec<u32>,
-    /// What else it carries.
+    /// The other released values.
     pub carried: Item,
 }
 
@@ -38,8 +38,8 @@ impl std::fmt::Debug for JointRow {
 }
 
 impl Agreed {
-    /// What a whole run can open, step by step: to be agreed on before it starts. Runs open nothing
-    /// else.
+    /// The kinds of values that a whole run can open, step by step: to be agreed on before it
+    /// starts. Runs open nothing else.
     pub fn announce(&self, profile: Profile) -> Vec<(&'static str, Vec<Kind>)> {
         let with = |kinds: Vec<Kind>| match profile {
             Profile::Masked if kinds == [Kind::Largest] => vec![Kind::Largest, Kind::Digits],
@@ -80,7 +80,7 @@ impl Agreed {
         UnionCounts::new((0..share.rows()).map(cell), joined.classes.len(), values).below(bits)
     }
 
-    /// The rows that counts stand for, in order; nothing where they are not as many as the classes
+    /// The rows that counts stand for, in order; `None` where they are not as many as the classes
     /// have, so that no count makes room for more.
     pub fn counted_rows(&self, counts: Vec<(usize, usize, u64)>, joined: &Joined) -> Option<Vec<JointRow>> {
         let mut sizes = vec![0u64; joined.classes.len()];
@@ -115,7 +115,7 @@ impl Agreed {
         (0..share.rows()).map(pack).collect()
     }
 
-    /// What traveled, taken apart; nothing where it is no row of these classes and attributes.
+    /// Decodes a packed row; `None` where it is not a row of these classes and attributes.
     pub fn unpack_row(&self, item: &[u8], classes: usize) -> Option<JointRow> {
         let mut rest = item;
         let mut number = |below: usize| {
@@ -130,14 +130,14 @@ impl Agreed {
     }
 }
 
-/// How many rows everybody hands in, and how long each is.
+/// How many rows each hands in, and how long each is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
     pub rows: usize,
     pub row_bytes: usize,
 }
 
-/// Finds the batch that fits everybody's rows.
+/// Finds the batch that fits the rows of all.
 pub struct Fitting(Option<[u64; 2]>);
 
 impl std::fmt::Debug for Fitting {

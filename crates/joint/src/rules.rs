@@ -1,4 +1,5 @@
-//! Whether a class of the union may stand: what is compared, what is counted, and what follows.
+//! Whether a class of the union satisfies the rules: what is compared and counted, and what
+//! follows.
 
 use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, Tree};
 use hedgerow_smc::{About, Kind};
@@ -16,14 +17,14 @@ pub struct JointRule {
     pub tree: Option<Tree>,
 }
 
-/// The counts of one class, of our own rows or of everybody's.
+/// The counts of one class, of our own rows or of all custodians'.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// For every rule that looks at shares of values, how many rows have each value.
     pub(super) histograms: Vec<Vec<u64>>,
 }
 
-/// For every rule that asks for different values: for each value whether anybody has it, and
+/// For every rule that requires different values: for each value whether any custodian has it, and
 /// whether more custodians have it than the rule must hold towards.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Values {
@@ -42,14 +43,13 @@ impl Agreed {
         self.rules.iter().flat_map(|rule| &rule.guarantees).map(|guarantee| guarantee.as_ref())
     }
 
-    /// Whether anything is asked before histograms.
+    /// Whether anything is requested before histograms.
     pub(super) fn compares(&self) -> bool {
         let values = self.different_values().next().is_some();
         self.sites > 1 || !self.clips().is_empty() || values || self.objects_by_own_rows()
     }
 
-    /// The protected attributes of rules that ask for different values alone, with their
-    /// guarantees.
+    /// The protected attributes of rules that require only different values, with their guarantees.
     pub(super) fn different_values(&self) -> impl Iterator<Item = (usize, &JointRule)> + '_ {
         let asks = |rule: &&JointRule| rule.guarantees.iter().any(|one| by_values(one.as_ref()));
         self.rules.iter().filter(asks).filter_map(|rule| Some((rule.protect?, rule)))
@@ -72,12 +72,12 @@ impl Agreed {
         counts
     }
 
-    /// What our own rows of a class count.
+    /// The counts of our own rows of a class.
     pub(super) fn own_counts(&self, share: &Share, rows: &[u32]) -> Counts {
         Counts { histograms: self.shares().map(|(place, _)| self.histogram(share, rows, place)).collect() }
     }
 
-    /// Our part of what is compared to judge a class. [`Agreed::compared`] takes the answer.
+    /// Our share of the comparisons that judge a class. [`Agreed::compared`] takes the answer.
     pub(super) fn compare(&self, share: &Share, rows: &[u32], about: About, request: &mut Request) {
         if self.sites > 1 {
             request.compare(Kind::Sites, about, u64::from(!rows.is_empty()), &[self.sites].into());
@@ -100,7 +100,7 @@ impl Agreed {
         }
     }
 
-    /// Whether custodians and rows are enough, and which values there are.
+    /// Whether custodians and rows are enough, and which values occur.
     pub(super) fn compared(&self, answer: &mut Answer<'_>) -> (bool, Values) {
         let sites = self.sites <= 1 || answer.reached() == 1;
         let clips = self.clips();
@@ -117,8 +117,8 @@ impl Agreed {
         (sites && (clips.is_empty() || enough > 0), values)
     }
 
-    /// Whether there are enough different values; towards several, among those that survive any of
-    /// them.
+    /// Whether enough different values occur; towards several custodians, without the rows of any
+    /// of them.
     pub(super) fn enough_values(&self, values: &Values) -> bool {
         let counted = if self.towards >= 2 { &values.surviving } else { &values.held };
         self.different_values().zip(counted).all(|((_, rule), present)| values_hold(rule, present))
@@ -138,7 +138,7 @@ impl Agreed {
         self.shares().zip(&all.histograms).map(whole).collect()
     }
 
-    /// Whether a class keeps what rules ask of the shares of its values.
+    /// Whether the shares of a class's values satisfy the rules.
     pub(super) fn shares_hold(&self, counts: &Counts, wholes: &[Distribution]) -> bool {
         // A rule without a distribution to compare with would hold by default.
         let complete = wholes.len() == self.shares().count() && counts.histograms.len() == wholes.len();
@@ -147,8 +147,7 @@ impl Agreed {
                 let present = (0u32..).zip(histogram).filter(|(_, count)| **count > 0);
                 let values: Vec<(u32, u32)> =
                     present.map(|(code, &count)| (code, u32::try_from(count).unwrap_or(u32::MAX))).collect();
-                // Summed as they are: a count that does not fit is no count of rows, and holds
-                // nothing.
+                // Summed as they are: a count that does not fit is invalid, and holds nothing.
                 let Some(rows) = histogram.iter().try_fold(0u64, |sum, count| sum.checked_add(*count)) else {
                     return false;
                 };
@@ -159,27 +158,27 @@ impl Agreed {
     }
 }
 
-/// Whether the guarantees of a rule that ask for different values have them.
+/// Whether the guarantees of a rule that require different values hold.
 pub(super) fn values_hold(rule: &JointRule, present: &[bool]) -> bool {
     let values: Vec<(u32, u32)> =
         (0u32..).zip(present).filter(|(_, present)| **present).map(|(code, _)| (code, 1)).collect();
     let mut guarantees = rule.guarantees.iter().filter(|guarantee| by_values(guarantee.as_ref()));
     guarantees.all(|guarantee| {
-        // Rows are judged elsewhere: here there are enough.
+        // The number of rows was checked before.
         let rows = guarantee.core().rows.saturating_add(values.len() as u64);
         guarantee.holds(Class { rows, values: &values }, &Distribution::default())
     })
 }
 
-/// Whether a guarantee is nothing but enough rows and enough different values, of which nothing
-/// must be known but which there are. That holds for distinct l-diversity also where missing values
+/// Whether a guarantee requires only a number of rows and a number of different values, so that it
+/// is decided by which values occur. That holds for distinct l-diversity also where missing values
 /// must not count.
 pub(super) fn by_core(guarantee: &dyn Guarantee) -> bool {
     let plain = guarantee.on_merge() == OnMerge::Absorbing && !guarantee.core_is_more();
     plain || matches!(guarantee.model(), Model::DistinctLDiversity { .. })
 }
 
-/// Whether a guarantee is nothing but that, and values are a part of it.
+/// Whether a guarantee requires only that, and values are a part of it.
 fn by_values(guarantee: &dyn Guarantee) -> bool {
     by_core(guarantee) && guarantee.core().distinct > 1
 }

@@ -14,7 +14,7 @@ use crate::{Agreed, Attribute};
 pub struct Share {
     pub ranks: Vec<Vec<u32>>,
     pub codes: Vec<Vec<u32>>,
-    /// What every row carries besides, where rows carry something.
+    /// The other released values of every row, where there are any.
     pub carried: Vec<Item>,
 }
 
@@ -31,7 +31,7 @@ impl Share {
 
     /// The rows of a custodian's own table, each value looked up in the agreed domain. A column
     /// that is not there, or a value that was not agreed on, is refused with its place in `source`,
-    /// since nobody would miss a row that is omitted without a word.
+    /// since a row that is omitted without a word would not be missed.
     pub fn from_table(agreed: &Agreed, table: &Table, source: &str) -> Result<Share, InputError> {
         if agreed.attributes.len() != agreed.axes.len() + agreed.cardinalities.len() {
             let hint = "make the agreement from domains that are declared, not from a table";
@@ -49,7 +49,7 @@ impl Share {
     }
 
     /// Every row as bytes that are the same whenever its values are, whatever the order of domains:
-    /// for fingerprints in the book of runs, which nobody else sees.
+    /// for fingerprints in the book of runs, which no other custodian sees.
     pub fn row_bytes(&self, agreed: &Agreed) -> Vec<Vec<u8>> {
         let text = |place: usize, row: usize| {
             let (code, attribute) = match agreed.axes.get(place) {
@@ -83,7 +83,7 @@ fn codes_of(attribute: &Attribute, table: &Table, source: &str) -> Result<Vec<u3
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "every custodian's table must have all agreed attributes".to_owned(),
         };
-        return Err(InputError::new(source, format!("there is no column `{name}`, which was agreed on"), hint));
+        return Err(InputError::new(source, format!("the table has no column `{name}`, which was agreed on"), hint));
     };
     let known: Vec<Option<u32>> =
         (0..column.domain.cardinality() as u32).map(|code| translate(column, code, domain)).collect();

@@ -1,9 +1,9 @@
 //! Sharing the people at a median between two sides by lot.
 //!
-//! Everybody draws a number for each of its own; thresholds are tried, up to 63 at a time, until
-//! those at or below one fill the left side to half of the part. What is compared follows the lots
-//! and nothing else: given how many people lie at the median, it would be the same whoever they
-//! are, so no count tells anything of anybody's values.
+//! Each custodian draws a number for each of its own people; thresholds are tried, up to 63 at a
+//! time, until the people at or below one fill the left side to half of the part. The comparisons
+//! depend on the lots and on the number of people at the median, and on nothing else, so no count
+//! discloses anything about their values.
 //!
 //! Lots that several people share leave the sides uneven; their sizes are compared afterwards, and
 //! a cut whose sides are too small is not made.
@@ -12,16 +12,16 @@ use hedgerow_smc::{About, Coins, Kind, Thresholds};
 
 use super::request::{Answer, Request};
 
-/// What is open of the lots is cut into so many pieces in a round.
+/// The number of pieces into which a round cuts the range of lots that is still undecided.
 const PIECES: u128 = 64;
 
 pub(super) struct Ties {
-    /// Our open ones with their lots, in the order of these.
+    /// Our undecided rows with their lots, in the order of the lots.
     open: Vec<(u64, u32)>,
     /// Our rows below the median, doubled, less all our rows of the part, plus all our rows: the
     /// total of that is half of the part where it is all rows.
     base: u64,
-    /// The lot looked for lies in `low..=high`.
+    /// The threshold lies in `low..=high`.
     low: u64,
     high: u64,
 }
@@ -39,7 +39,7 @@ impl Ties {
         Ties { open, base, low: 0, high: u64::MAX }
     }
 
-    /// Our part of what is compared next: with the number of all rows of all custodians, and with
+    /// Our share of the next comparison: with the number of all rows of all custodians, and with
     /// two more.
     pub(super) fn request(&self, rows: &Thresholds, about: About, request: &mut Request) {
         for threshold in thresholds(self.low, self.high) {
@@ -49,7 +49,7 @@ impl Ties {
         }
     }
 
-    /// Takes the answer; gives our rows of both sides when all are settled.
+    /// Takes the answer; returns our rows of both sides when all are decided.
     pub(super) fn absorb(&mut self, answer: &mut Answer<'_>) -> Option<(Vec<u32>, Vec<u32>)> {
         let tried: Vec<(u64, u64)> =
             thresholds(self.low, self.high).map(|threshold| (threshold, answer.reached())).collect();
@@ -66,7 +66,7 @@ impl Ties {
         (self.low >= self.high).then(|| self.settle(self.low))
     }
 
-    /// Whoever drew at most the threshold goes left.
+    /// Rows that drew at most the threshold go left.
     fn settle(&mut self, threshold: u64) -> (Vec<u32>, Vec<u32>) {
         let (left, right): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.open).into_iter().partition(|(lot, _)| *lot <= threshold);

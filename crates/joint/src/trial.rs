@@ -1,10 +1,10 @@
-//! One attribute of a part, tried: what must be known to cut along it, cut by cut, until one keeps
-//! every rule or none is left.
+//! The trial of one attribute of a part: its cuts in turn, until one satisfies every rule or none
+//! is left.
 //!
-//! Nothing is asked for but comparisons, until a rule needs a histogram. "At least half of the
-//! part" is asked without the part's size: everybody adds what it has at or below a value, twice,
-//! takes away what it has in the part, and adds all its rows, so that no word is negative. The
-//! total reaches the number of all rows exactly where half of the part lies at or below.
+//! Only comparisons are requested, until a rule needs a histogram. "At least half of the part" is
+//! decided without the part's size: each custodian adds twice its rows at or below a value,
+//! subtracts its rows in the part, and adds all its rows, so that no word is negative. The total
+//! reaches the number of all rows exactly if half of the part lies at or below the value.
 
 use hedgerow_cuts::decide::{self, Around, Side as Which};
 use hedgerow_cuts::{Shape, Span};
@@ -17,22 +17,23 @@ use super::request::{Answer, Request, Requested};
 use super::ties::Ties;
 use crate::{Agreed, Share};
 
-/// What a custodian looks at while it works on a part.
+/// The data that a custodian needs while it works on a part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) agreed: &'a Agreed,
     pub(super) share: &'a Share,
     pub(super) wholes: &'a [Distribution],
     pub(super) compared: &'a Compared,
+    /// By axis, the rank of a declared missing value that no row has.
+    pub(super) absent: &'a [Option<u32>],
 }
 
-/// What the totals of trials are compared with: made once, since there are as many comparisons as
-/// parts.
+/// The thresholds of trials: made once, since every part needs them.
 #[derive(Debug)]
 pub(super) struct Compared {
-    /// At least the fewest rows of a class; and twice as many, which can be divided.
+    /// The fewest rows of a class; and twice as many, which can be divided.
     sizes: Thresholds,
-    /// The same, and whether there is anybody at all.
+    /// The same, and whether any row exists.
     child: Thresholds,
     all: Thresholds,
     /// More than all by one row of a side, which counts twice.
@@ -41,7 +42,7 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// `rows` is how many there are in all.
+    /// `rows` is the number of all rows.
     pub(super) fn new(agreed: &Agreed, rows: u64) -> Compared {
         let minimum = agreed.minimum();
         let (twice, beyond) = (minimum.saturating_mul(2), rows.saturating_add(2));
@@ -56,21 +57,21 @@ impl Compared {
 }
 
 impl View<'_> {
-    /// Our part of a total that reaches the number of all rows where `twice` is at least `once`.
+    /// Our share of a total that reaches the number of all rows if `twice` is at least `once`.
     fn at_least(self, twice: u64, once: u64) -> u64 {
         self.share.rows() as u64 + twice - once
     }
 }
 
-/// What is to be divided.
+/// The rows to be divided.
 #[derive(Debug)]
 pub(super) struct Ground {
-    /// Names it in the ledger.
+    /// Its name in the ledger.
     pub(super) part: u64,
     /// Our rows in it.
     pub(super) rows: Vec<u32>,
     pub(super) region: Vec<Span>,
-    /// From the lowest to the highest rank that somebody in it has.
+    /// From the lowest to the highest rank that a row in it has.
     pub(super) people: Vec<Span>,
 }
 
@@ -78,7 +79,7 @@ pub(super) struct Ground {
 pub(super) struct Trial {
     pub(super) attribute: usize,
     step: Step,
-    /// How many words it requested.
+    /// The number of words requested.
     requested: Requested,
 }
 
@@ -86,7 +87,7 @@ pub(super) struct Trial {
 enum Step {
     /// Sizes of a node's children.
     Children(Vec<Span>),
-    /// Sizes of those who lack a value and of those who have one.
+    /// The number of rows that lack a value, and of those that have one.
     Missing,
     /// The median, which lies in `low..=high`.
     Halving {
@@ -94,10 +95,10 @@ enum Step {
         low: u32,
         high: u32,
     },
-    /// Sizes of what lies around the median.
+    /// The sizes around the median.
     Around(Sorted, u32),
     Ties(Cuts, Ties),
-    /// Sizes of the two sides that lots have made.
+    /// The sizes of the two sides by lot.
     Shared(Cuts, Vec<Side>),
     /// Whether the sides of a cut keep every rule.
     Judging(Cuts, Vec<Side>, Judging),
@@ -105,7 +106,7 @@ enum Step {
     Fails,
 }
 
-/// What became of a trial.
+/// The outcome of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Open,
@@ -132,12 +133,12 @@ pub(super) struct Side {
 }
 
 impl Trial {
-    /// People must differ in the attribute.
+    /// Requires rows that differ in the attribute.
     pub(super) fn new(attribute: usize, view: View<'_>, ground: &Ground) -> Trial {
         let (axis, people) = (&view.agreed.axes[attribute], ground.people[attribute]);
         let step = match (axis.node(people), axis.shape()) {
             (Some(node), _) => {
-                // Nobody is in the others, and nothing is asked about them.
+                // The others have no row, and nothing is requested about them.
                 let some = |child: &&Span| child.first <= people.last && people.first <= child.last;
                 Step::Children(node.children.iter().filter(some).copied().collect())
             }
@@ -158,7 +159,7 @@ impl Trial {
         }
     }
 
-    /// The sides of the cut, where one fits.
+    /// The sides of the cut, if one satisfies the rules.
     pub(super) fn into_sides(self) -> Vec<Side> {
         match self.step {
             Step::Fits(sides) => sides,
@@ -166,12 +167,12 @@ impl Trial {
         }
     }
 
-    /// How many words were requested last.
+    /// The number of words requested last.
     pub(super) fn requested(&self) -> Requested {
         self.requested
     }
 
-    /// Our part of what the step needs.
+    /// Our share of the request of the step.
     pub(super) fn request(&mut self, view: View<'_>, ground: &Ground, request: &mut Request) {
         let before = request.requested();
         let about = |what| About { what, part: Some(ground.part), attribute: Some(self.attribute as u32) };
@@ -225,7 +226,7 @@ impl Trial {
         self.requested = request.requested().since(before);
     }
 
-    /// Takes the answer to what it requested.
+    /// Takes the answer to the last request.
     pub(super) fn absorb(&mut self, view: View<'_>, ground: &Ground, mut answer: Answer<'_>, coins: &mut Coins) {
         self.step = match std::mem::replace(&mut self.step, Step::Fails) {
             Step::Children(children) => self.child_sizes(view, ground, children, &mut answer),
@@ -286,7 +287,7 @@ impl Trial {
     }
 
     fn child_sizes(&self, view: View<'_>, ground: &Ground, children: Vec<Span>, answer: &mut Answer<'_>) -> Step {
-        // 0: nobody; 1: too few; 2: enough; 3: enough to be divided.
+        // 0: no row; 1: too few; 2: enough; 3: enough to be divided.
         let sizes: Vec<u64> = children.iter().map(|_| answer.reached()).collect();
         if sizes.contains(&1) {
             return Step::Fails;
@@ -302,7 +303,7 @@ impl Trial {
         let filled = children.into_iter().zip(rows).zip(sizes).filter(|(_, size)| *size > 0);
         let sides: Vec<Side> = filled.map(side).collect();
         let cuts = Cuts { median: 0, cuts: Vec::new(), after: [false; 2], before: [false; 2] };
-        // Only flags that are not true leave fewer than two children.
+        // Only false flags of a dishonest custodian leave fewer than two children.
         if sides.len() < 2 { Step::Fails } else { self.judge(view, cuts, sides) }
     }
 
@@ -321,7 +322,7 @@ impl Trial {
                 return Step::Ties(cuts, Ties::new(at, base, coins));
             }
         };
-        // Only answers that are not true cut before the first value.
+        // Only false answers cut before the first value.
         let Some(end) = rank.checked_sub(1) else { return Step::Fails };
         let (left, right) = ground.rows.iter().copied().partition(|row| ranks[*row as usize] < rank);
         let sides = self.two_sides(view, ground, [end, rank], [left, right], dividable);
@@ -337,16 +338,16 @@ impl Trial {
         dividable: [bool; 2],
     ) -> Vec<Side> {
         let attribute = self.attribute;
-        // Where nobody lacks a value any more, the region is described by numbers.
+        // Where every row has a value, the region is described by numbers.
         let region = view.agreed.axes[attribute].clipped(ground.region[attribute], ground.people[attribute]);
         let spans = [Span::new(region.first, ends[0]), Span::new(ends[1], region.last)];
         let side = |((span, rows), dividable): ((Span, Vec<u32>), bool)| Side { span, rows, dividable };
         spans.into_iter().zip(rows).zip(dividable).map(side).collect()
     }
 
-    /// Sides whose sizes hold: judged, where sizes alone do not decide.
+    /// Sides that are large enough: judged if sizes alone do not decide.
     fn propose(&self, view: View<'_>, ground: &Ground, cuts: Cuts, sides: Vec<Side>, coins: &mut Coins) -> Step {
-        // Only answers that are not true leave a side without any place.
+        // Only false answers leave an empty side.
         if sides.iter().any(|side| side.span.first > side.span.last) {
             return self.next_cut(view, ground, cuts, coins);
         }

@@ -1,28 +1,33 @@
 //! Answers over rows that are apart: questions of analysts here and at other nodes, from the first
 //! word to the totals.
 //!
-//! A question comes to one node, which works out what has to be counted (and asks nobody where
+//! A question comes to one node, which works out what has to be counted (and asks no other where
 //! class sizes tell), and then asks all custodians of the epoch. Each journals it with the name of
 //! the analyst, and takes part if it has the epoch. The totals open to all of them; they are sums
-//! over rows of a release that nobody has, and tell nothing that the release would not tell. A node
-//! that is away, gives up or breaks the protocol ends the question with its name.
+//! over rows of a release that no custodian has, and tell nothing that the release would not tell.
+//! A node that is away, gives up or breaks the protocol ends the question with its name.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hedgerow_audit::query::SQL_MAX;
-use hedgerow_smc::{Coins, Member, Message, Outgoing, Roster, SessionId, To};
+use hedgerow_joint::{ANSWERED_VERSIONS, Profile};
+use hedgerow_smc::baseline::Chances;
+use hedgerow_smc::{Coins, Message, Outgoing, Roster, SessionId};
 use rand::Rng as _;
 use serde_json::json;
 
+use crate::clock::Time;
+use crate::evidence::Evidence;
 use crate::journal::{SQL_CHARACTERS_MAX, What};
-use crate::message::{Asking, Frame, Hex, Named, Question, QuestionId, plain};
-use crate::node::{Node, REPEAT_MS, Sent, Time, repeat_after};
+use crate::message::{Asking, Hex, Named, Question, QuestionId, plain};
+use crate::node::{HOUR_MS, Node, Sent, repeat_after};
 use crate::opened;
 use crate::part::Part;
 use crate::question::{After, CELLS_MAX, CELLS_MIN, OpenQuestion, Step, Totals, Unanswered, Work, Worked};
 use crate::run::Phase;
+use crate::statement::Signed;
 use crate::steps::EARLY_BYTES_MAX;
 use crate::store::{Store, StoreError};
 
@@ -32,24 +37,26 @@ const OPEN_OF_ONE_MAX: usize = 64;
 const OPEN_OF_ANALYST_MAX: usize = 32;
 /// Questions of one custodian in an hour: all of them are journaled.
 const HOURLY_MAX: u32 = 36_000;
-/// What begun questions may weigh together: two of the largest.
+/// The largest total weight of open questions: two of the largest.
 const WEIGHT_MAX: u64 = 2 * CELLS_MAX;
-/// So many times as long as without progress may a question take in all.
+/// The most time that a question may take in all, as a multiple of the time without progress.
 const TIMES_IN_ALL: u64 = 30;
 /// Epochs whose parts are kept in memory.
 const PARTS_MAX: usize = 4;
-/// After so long it is looked again whether an epoch can be queried.
+/// How long an epoch that cannot be queried is not looked at again.
 const UNFIT_MS: u64 = 5000;
 /// First messages of sessions whose question has not been heard yet.
 const STRAYS_MAX: usize = 512;
-/// Questions that have ended, and bytes that were sent last in them: for whoever lacks something.
+/// Questions that have ended, and bytes that were sent last in them: for those who lack something.
 const ENDED_MAX: usize = 512;
 const ENDED_BYTES_MAX: u64 = 1 << 26;
+/// Of these the last ones keep what custodians signed, for contradictions that are shown later.
+const ENDED_EVIDENCE_MAX: usize = 32;
 
 /// Everything that a node has to do with questions.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
-    open: BTreeMap<QuestionId, OpenQuestion>,
+    pub(crate) open: BTreeMap<QuestionId, OpenQuestion>,
     work: Vec<Work>,
     /// By custodian, how much of it is not done yet; and how many questions it had in this hour.
     working: BTreeMap<String, usize>,
@@ -58,22 +65,47 @@ pub(crate) struct Questions {
     parts: BTreeMap<u64, Arc<Part>>,
     /// Epochs that cannot be queried, why, and when that was found.
     unfit: BTreeMap<u64, (String, u64)>,
-    strays: VecDeque<(String, SessionId, Vec<u8>)>,
-    ended: VecDeque<Ended>,
+    strays: VecDeque<Stray>,
+    pub(crate) ended: VecDeque<Ended>,
+    /// Questions that this node had taken up before it was restarted: it has signed messages of
+    /// their sessions, and would contradict itself.
+    before: BTreeSet<QuestionId>,
+}
+
+/// A message of a session whose question has not been heard yet.
+#[derive(Debug)]
+struct Stray {
+    from: String,
+    session: SessionId,
+    bytes: Vec<u8>,
+    signed: Signed,
 }
 
 /// A question that is over here.
 #[derive(Debug)]
-struct Ended {
-    id: QuestionId,
+pub(crate) struct Ended {
+    pub(crate) id: QuestionId,
     session_id: SessionId,
-    roster: Roster,
-    sent: Vec<Outgoing>,
+    pub(crate) roster: Roster,
+    pub(crate) evidence: Evidence,
+    pub(crate) sent: Vec<Outgoing>,
     bytes: u64,
     /// Why, when it was not answered.
-    why: Option<(String, Option<String>)>,
-    /// When somebody last wanted to hear it again.
-    repeated_at: BTreeMap<String, u64>,
+    pub(crate) why: Option<String>,
+    /// When a custodian last wanted to hear it again.
+    pub(crate) repeated_at: BTreeMap<String, u64>,
+}
+
+impl Questions {
+    /// After a restart: what was taken up before, and may still be open elsewhere.
+    pub(crate) fn after_restart(before: BTreeSet<QuestionId>) -> Questions {
+        Questions { before, ..Questions::default() }
+    }
+
+    /// How far back that is, in milliseconds, where a question may wait so long.
+    pub(crate) fn lifetime_ms(answer_ms: u64) -> u64 {
+        answer_ms.saturating_mul(2 * TIMES_IN_ALL).max(HOUR_MS)
+    }
 }
 
 impl<S: Store> Node<S> {
@@ -88,7 +120,7 @@ impl<S: Store> Node<S> {
         self.enter(time);
         let begun = self.part_of(epoch).and_then(|part| self.ask_about(analyst, epoch, sql, &part));
         let sent = self.flush()?;
-        debug_assert!(sent.is_empty(), "nobody hears of it before it is known what is needed");
+        debug_assert!(sent.is_empty(), "no message is sent before it is known what is needed");
         Ok(begun)
     }
 
@@ -113,10 +145,10 @@ impl<S: Store> Node<S> {
         std::mem::take(&mut self.questions.answered)
     }
 
-    /// Nobody waits any longer for what becomes of a question.
+    /// The client does not wait any longer for what becomes of a question.
     pub fn forget(&mut self, time: Time, id: QuestionId) -> Result<Sent, StoreError> {
         self.enter(time);
-        self.give_up(id, "whoever wanted to know has gone", None)?;
+        self.give_up(id, "the client disconnected", None)?;
         self.questions.answered.retain(|(other, _)| *other != id);
         self.flush()
     }
@@ -158,7 +190,8 @@ impl<S: Store> Node<S> {
         let part = self.store.part(epoch).map_err(|_| format!("the rows of epoch {epoch} cannot be read"))?;
         let absent = || format!("epoch {epoch} is a whole release, or was published without {}", own.name);
         let part = part.ok_or_else(absent)?;
-        if part.common.terms.0 != self.terms {
+        let (agreed, terms) = (&self.custodian.agreed, &part.common.terms.0);
+        if !agreed.is_under(terms, ANSWERED_VERSIONS, Profile::Masked, Chances::default()) {
             let why = "was published under other terms than those of today: its rows cannot be queried any more";
             return Err(format!("epoch {epoch} {why}"));
         }
@@ -166,8 +199,8 @@ impl<S: Store> Node<S> {
             return Err(format!("the rows of epoch {epoch} are damaged"));
         }
         let known = |named: &Named| {
-            let member = Member { name: named.name.clone(), key: named.key.0 };
-            member == *own || self.custodian.peers.iter().any(|peer| peer.member == member)
+            let member = named.member();
+            member.is(own) || self.custodian.peers.iter().any(|peer| peer.member.is(&member))
         };
         if let Some(stranger) = part.common.roster.iter().find(|named| !known(named)) {
             return Err(format!("{} is not known by the key that it had in epoch {epoch}", stranger.name));
@@ -183,7 +216,7 @@ impl<S: Store> Node<S> {
         }
         let roster = named_roster(&part.common.roster).ok_or("a roster that is none")?;
         let own = &self.custodian.own;
-        let me = roster.members().iter().position(|member| member == own).ok_or("not in the roster of the epoch")?;
+        let me = roster.members().iter().position(|member| member.is(own)).ok_or("not in the roster of the epoch")?;
         let Question { id, epoch, ref sql, ref by, ref analyst, .. } = question;
         let analyst = plain(analyst);
         let who = if *by == own.name { analyst } else { format!("{analyst}, at {by}") };
@@ -199,11 +232,15 @@ impl<S: Store> Node<S> {
         self.note(What::Queried, None, &who, detail);
         let session = open.session_id;
         let strays = std::mem::take(&mut self.questions.strays);
-        for (from, of, bytes) in strays {
-            match (of == session, open.place_of(&from), Message::decode(&bytes)) {
-                (true, Some(place), Ok(message)) => drop(open.take(place, message, bytes.len(), now)),
+        for stray in strays {
+            let place = open.place_of(&stray.from);
+            match (stray.session == session, place, Message::decode(&stray.bytes)) {
+                (true, Some(place), Ok(message)) => {
+                    open.evidence.add(place, &stray.signed);
+                    drop(open.take(place, message, stray.bytes.len(), now));
+                }
                 (true, ..) => {}
-                (false, ..) => self.questions.strays.push_back((from, of, bytes)),
+                (false, ..) => self.questions.strays.push_back(stray),
             }
         }
         self.questions.open.insert(id, open);
@@ -231,7 +268,7 @@ impl<S: Store> Node<S> {
         self.questions.hourly.clear();
     }
 
-    /// Time in which this node heard nobody is not counted against anybody.
+    /// Time in which this node heard no peer is not counted against its peers.
     pub(crate) fn excuse_questions(&mut self, ms: u64) {
         let now = self.time.steady_ms;
         for open in self.questions.open.values_mut() {
@@ -242,7 +279,9 @@ impl<S: Store> Node<S> {
     pub(crate) fn heard_asking(&mut self, from: &str, asking: Asking) -> Result<(), StoreError> {
         match asking {
             Asking::Ask { question } => self.heard_question(from, question),
-            Asking::Unanswered { id, why, blamed } => self.heard_no_answer(from, id, &why, blamed),
+            Asking::Unanswered { id, why } => self.heard_no_answer(from, id, &why),
+            Asking::Shown { id, statements } => self.heard_answer_statements(from, id, &statements),
+            Asking::Proved { id, proof } => self.heard_answer_proof(id, *proof),
             Asking::Again { id } => {
                 self.say_last_again(from, id);
                 Ok(())
@@ -264,8 +303,8 @@ impl<S: Store> Node<S> {
         if prepared.is_some_and(|open| !open.in_doubt) {
             return Ok(());
         }
-        let own = self.custodian.own.name.clone();
         let taken = match &question {
+            _ if self.questions.before.contains(&id) => Err("it was restarted".to_owned()),
             question if question.by != from => Err("it is put in the name of another".to_owned()),
             question if question.clone().named().id != id => Err("a question under the name of another".to_owned()),
             question => self.part_of(question.epoch),
@@ -275,17 +314,17 @@ impl<S: Store> Node<S> {
                 return Err("the epoch is of another run here".to_owned());
             }
             if !part.common.roster.iter().any(|named| named.name == from) {
-                return Err("whoever asks took no part in the epoch".to_owned());
+                return Err("the node that asks took no part in the epoch".to_owned());
             }
             self.take_up(question, &part)
         });
         if let Err(why) = taken {
-            self.say(from, Asking::Unanswered { id, why, blamed: Some(own) });
+            self.say(from, Asking::Unanswered { id, why });
         }
         Ok(())
     }
 
-    /// It is known what has to be counted: a session begins, unless nobody else is needed.
+    /// It is known what has to be counted: a session begins, unless no other node is needed.
     fn ready(&mut self, Worked { id, by, ready }: Worked) -> Result<(), StoreError> {
         if let Some(working) = self.questions.working.get_mut(&by) {
             *working -= 1;
@@ -298,8 +337,8 @@ impl<S: Store> Node<S> {
         let ready = match ready {
             Ok(ready) => ready,
             Err(Unanswered::Failed { why, .. }) => {
-                let blamed = self.custodian.own.name.clone();
-                return self.give_up(id, &why, Some(blamed));
+                let about = self.custodian.own.name.clone();
+                return self.give_up(id, &why, Some(about));
             }
             Err(refused) if own => {
                 self.questions.open.remove(&id);
@@ -307,14 +346,14 @@ impl<S: Store> Node<S> {
                 return Ok(());
             }
             Err(_) => {
-                let blamed = Some(open.question.by.clone());
-                return self.give_up(id, "a question that is not answered", blamed);
+                let about = Some(open.question.by.clone());
+                return self.give_up(id, "a question that is not answered", about);
             }
         };
         if ready.needs_nobody() {
             if !own {
-                let blamed = Some(open.question.by.clone());
-                return self.give_up(id, "a question that needs nobody else", blamed);
+                let about = Some(open.question.by.clone());
+                return self.give_up(id, "a question that needs no other node", about);
             }
             self.questions.open.remove(&id);
             self.questions.answered.push((id, Ok(ready.totals(Vec::new()))));
@@ -326,8 +365,8 @@ impl<S: Store> Node<S> {
         let permit = match self.book.permit_answer(open.session_id, &open.plan, &ready.about, limits) {
             Ok(permit) => permit,
             Err(fault) => {
-                let blamed = self.custodian.own.name.clone();
-                return self.give_up(id, &fault.to_string(), Some(blamed));
+                let about = self.custodian.own.name.clone();
+                return self.give_up(id, &fault.to_string(), Some(about));
             }
         };
         open.progressed_at = self.time.steady_ms;
@@ -349,23 +388,33 @@ impl<S: Store> Node<S> {
                 return Ok(());
             }
             let last = begun.map(|(id, _)| *id).max().map_or(id, |last| last.max(id));
-            let blamed = self.custodian.own.name.clone();
-            self.give_up(last, "too many large questions are being answered: try again later", Some(blamed))?;
+            let about = self.custodian.own.name.clone();
+            self.give_up(last, "too many large questions are being answered: try again later", Some(about))?;
             if last == id {
                 return Ok(());
             }
         }
     }
 
-    /// A message of a session that is no step of a run.
-    pub(crate) fn stepped_answer(&mut self, from: &str, session: SessionId, bytes: &[u8]) -> Result<(), StoreError> {
+    /// Takes a message of a session that answers a question rather than finding classes.
+    pub(crate) fn stepped_answer(
+        &mut self,
+        from: &str,
+        session: SessionId,
+        bytes: &[u8],
+        signed: &Signed,
+    ) -> Result<(), StoreError> {
         let questions = &mut self.questions;
         let found = questions.open.iter_mut().find(|(_, open)| open.session_id == session);
         let Some((&id, open)) = found else {
-            let is_over = questions.ended.iter().any(|ended| ended.session_id == session);
-            let known = |(sender, of, _): &(String, SessionId, Vec<u8>)| sender == from && *of == session;
-            if !is_over && bytes.len() <= EARLY_BYTES_MAX && !questions.strays.iter().any(known) {
-                questions.strays.push_back((from.to_owned(), session, bytes.to_vec()));
+            if let Some(ended) = questions.ended.iter_mut().find(|ended| ended.session_id == session) {
+                let proof = ended.evidence.place_of(from).and_then(|place| ended.evidence.add(place, signed));
+                return proof.map_or(Ok(()), |proof| self.convict_in_question(proof));
+            }
+            let known = |stray: &Stray| stray.from == from && stray.session == session;
+            if bytes.len() <= EARLY_BYTES_MAX && !questions.strays.iter().any(known) {
+                let (from, bytes, signed) = (from.to_owned(), bytes.to_vec(), signed.clone());
+                questions.strays.push_back(Stray { from, session, bytes, signed });
                 if questions.strays.len() > STRAYS_MAX {
                     questions.strays.pop_front();
                 }
@@ -373,6 +422,9 @@ impl<S: Store> Node<S> {
             return Ok(());
         };
         let Some(place) = open.place_of(from) else { return Ok(()) };
+        if let Some(proof) = open.evidence.add(place, signed) {
+            return self.convict_in_question(proof);
+        }
         let message = match Message::decode(bytes) {
             Ok(message) => message,
             Err(fault) => return self.give_up(id, &fault.to_string(), Some(from.to_owned())),
@@ -400,56 +452,58 @@ impl<S: Store> Node<S> {
                 Ok(())
             }
             After::Fault(fault) => {
-                let blamed = fault.blames().and_then(|place| Some(self.questions.open.get(&id)?.name_of(place)));
-                self.give_up(id, &fault.to_string(), blamed)
+                let about = fault.suspects().and_then(|place| Some(self.questions.open.get(&id)?.name_of(place)));
+                // Another custodian may have the other half of a contradiction.
+                let statements = self.questions.open.get(&id).map(|open| open.evidence.shown()).unwrap_or_default();
+                self.give_up(id, &fault.to_string(), about)?;
+                self.say_roster(&roster, &Asking::Shown { id, statements });
+                Ok(())
             }
         }
     }
 
-    fn heard_no_answer(
-        &mut self,
-        from: &str,
-        id: QuestionId,
-        why: &str,
-        blamed: Option<String>,
-    ) -> Result<(), StoreError> {
+    fn heard_no_answer(&mut self, from: &str, id: QuestionId, why: &str) -> Result<(), StoreError> {
         let Some(open) = self.questions.open.get(&id) else { return Ok(()) };
         if open.place_of(from).is_none() {
             self.rejected(from, "not in the roster of the question it speaks of");
             return Ok(());
         }
-        let blamed = blamed.filter(|blamed| open.place_of(blamed).is_some()).unwrap_or(from.to_owned());
-        // Who says it stays known, whomever it blames.
-        self.give_up(id, &format!("{from} gave up: {}", plain(why)), Some(blamed))
+        self.give_up(id, &format!("{from} gave up: {}", plain(why)), Some(from.to_owned()))
     }
 
-    /// Ends a question without an answer, and says so to all.
-    fn give_up(&mut self, id: QuestionId, why: &str, blamed: Option<String>) -> Result<(), StoreError> {
+    /// Ends a question without an answer, and says so to all. `about` is the custodian that gave up
+    /// or that was awaited: an observation, while blame takes two signatures.
+    pub(crate) fn give_up(&mut self, id: QuestionId, why: &str, about: Option<String>) -> Result<(), StoreError> {
         let why = plain(why);
         let Some(open) = self.questions.open.get(&id) else { return Ok(()) };
         let (own, by) = (self.custodian.own.name.clone(), open.question.by.clone());
         let (roster, epoch) = (open.roster.clone(), open.question.epoch);
-        let detail = json!({ "epoch": epoch, "question": id, "why": why, "blamed": blamed });
+        let detail = json!({ "epoch": epoch, "question": id, "why": why, "about": about });
         self.note(What::Unanswered, None, &own, detail);
-        self.end_question(id, Some((why.clone(), blamed.clone())));
-        self.say_roster(&roster, &Asking::Unanswered { id, why: why.clone(), blamed: blamed.clone() });
+        self.end_question(id, Some(why.clone()));
+        self.say_roster(&roster, &Asking::Unanswered { id, why: why.clone() });
         if by == own {
-            self.questions.answered.push((id, Err(Unanswered::Failed { why, blamed })));
+            self.questions.answered.push((id, Err(Unanswered::Failed { why, about })));
         }
         Ok(())
     }
 
-    fn end_question(&mut self, id: QuestionId, why: Option<(String, Option<String>)>) {
+    fn end_question(&mut self, id: QuestionId, why: Option<String>) {
         let Some(open) = self.questions.open.remove(&id) else { return };
         open.over.store(true, Ordering::SeqCst);
-        let (session_id, roster) = (open.session_id, open.roster.clone());
-        let (bytes, sent) = if why.is_none() { (open.sent_bytes(), open.into_sent()) } else { (0, Vec::new()) };
+        let (session_id, roster, bytes) = (open.session_id, open.roster.clone(), open.sent_bytes());
+        let (sent, evidence) = open.into_sent();
+        let (bytes, sent) = if why.is_none() { (bytes, sent) } else { (0, Vec::new()) };
         let ended = &mut self.questions.ended;
-        ended.push_back(Ended { id, session_id, roster, sent, bytes, why, repeated_at: BTreeMap::new() });
+        ended.push_back(Ended { id, session_id, roster, evidence, sent, bytes, why, repeated_at: BTreeMap::new() });
         while ended.len() > ENDED_MAX {
             ended.pop_front();
         }
-        // Of what is long, only the last word is kept: whoever is that far needs nothing else.
+        if let Some(old) = ended.len().checked_sub(ENDED_EVIDENCE_MAX + 1) {
+            ended[old].evidence.forget();
+        }
+        // Of what is long, only the last word is kept: a custodian that is that far needs nothing
+        // else.
         let mut kept = 0;
         for old in ended.iter_mut().rev() {
             kept += old.bytes;
@@ -505,42 +559,8 @@ impl<S: Store> Node<S> {
     pub(crate) fn open_questions(&self) -> usize {
         self.questions.open.len()
     }
-
-    fn say(&mut self, to: &str, asking: Asking) {
-        self.outbox.push((to.to_owned(), Frame::Asking(asking)));
-    }
-
-    fn say_roster(&mut self, roster: &Roster, asking: &Asking) {
-        let own = &self.custodian.own.name;
-        let others = roster.members().iter().filter(|member| member.name != *own);
-        self.outbox.extend(others.map(|member| (member.name.clone(), Frame::Asking(asking.clone()))));
-    }
-
-    /// For a custodian who is still at a question that is over here. One that is open here is
-    /// repeated anyway.
-    fn say_last_again(&mut self, name: &str, id: QuestionId) {
-        let now = self.time.steady_ms;
-        let Some(ended) = self.questions.ended.iter_mut().find(|ended| ended.id == id) else { return };
-        let Some(place) = ended.roster.members().iter().position(|member| member.name == name) else { return };
-        // It may be long, and nobody repeats itself more often.
-        let before = ended.repeated_at.get(name);
-        if before.is_some_and(|before| now.saturating_sub(*before) < REPEAT_MS / 2) {
-            return;
-        }
-        ended.repeated_at.insert(name.to_owned(), now);
-        if let Some((why, blamed)) = ended.why.clone() {
-            return self.say(name, Asking::Unanswered { id, why, blamed });
-        }
-        let meant = |outgoing: &&Outgoing| match outgoing.to {
-            To::One(one) => usize::from(one) == place,
-            To::Others => true,
-        };
-        let frames = ended.sent.iter().filter(meant).map(|outgoing| Frame::Step(outgoing.message.encode()));
-        self.outbox.extend(frames.map(|frame| (name.to_owned(), frame)));
-    }
 }
 
 fn named_roster(named: &[Named]) -> Option<Roster> {
-    let member = |named: &Named| Member { name: named.name.clone(), key: named.key.0 };
-    Roster::new(named.iter().map(member).collect()).ok()
+    Roster::new(named.iter().map(Named::member).collect()).ok()
 }

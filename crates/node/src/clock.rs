@@ -4,7 +4,16 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use hedgerow_table::date::Date;
 
-use crate::node::Time;
+pub const DAY_MS: u64 = 86_400_000;
+
+/// When something happens: for deadlines, and for the journal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Time {
+    /// Milliseconds that never go back.
+    pub steady_ms: u64,
+    /// Milliseconds since 1970.
+    pub unix_ms: u64,
+}
 
 pub fn unix_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)

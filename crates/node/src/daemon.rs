@@ -2,35 +2,39 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use hedgerow_joint::JointClass;
-use hedgerow_smc::Member;
+use hedgerow_smc::{Member, SigningKey};
 use rand::SeedableRng as _;
 use rand::rngs::{StdRng, SysRng};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::clock::Clock;
-use crate::disk::Disk;
-use crate::endpoint::{self, Current, Queried, Reports};
+use crate::clock::{Clock, DAY_MS, Time, unix_ms};
+use crate::configured::Configured;
+use crate::disk::{self, Disk};
+use crate::door::{self, Door};
+use crate::endpoint::{self, Answers, Current, Endpoint, Reports};
+use crate::event::Event;
 use crate::health::{self, Counts, Health};
+use crate::keys;
+use crate::live::Live;
 use crate::message::QuestionId;
-use crate::net::{self, Heard, Senders};
-use crate::node::{Command, Custodian, Node, Sent, Time};
-use crate::operator::{self, Requested, Towards};
+use crate::net::Senders;
+use crate::node::{Command, Custodian, Node, Sent};
+use crate::operator::{self, Order, Requested, Towards};
 use crate::outlines::Outlines;
-use crate::query::{Asks, STACK_BYTES, ToAsker};
+use crate::query::{Asks, Queried, STACK_BYTES, ToAsker};
 use crate::question::{Unanswered, Work};
-use crate::settings::Settings;
+use crate::rejections::Rejections;
 use crate::store::StoreError;
 use crate::terms::Terms;
-use crate::tls::Tls;
 
-/// Events that wait for the node; whoever has more waits.
+/// Events that wait for the node; a thread that has more waits.
 const EVENTS_MAX: usize = 64;
 /// Analysts' statements that wait for the journal.
 const QUERIED_MAX: usize = 1 << 12;
@@ -51,68 +55,98 @@ fn failed(what: &str, error: &dyn std::fmt::Display) -> DaemonError {
 
 /// Runs a node until `stop` is set.
 pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonError> {
-    let settings = Settings::load(settings_path).map_err(|error| failed("", &error))?;
-    let terms = Arc::new(Terms::load(&settings).map_err(|error| failed("", &error))?);
-    let tls = Tls::new(&settings).map_err(|error| failed("", &error))?;
+    let configured = Live::new(Configured::load(settings_path).map_err(|error| failed("", &error))?);
+    let started = configured.get();
+    let settings = &started.settings;
+    let terms = Arc::new(Terms::load(settings).map_err(|error| failed("", &error))?);
     let clock = Clock::start();
-    let disk = Disk::open(&settings.data, Arc::clone(&terms), true).map_err(|error| failed("", &error))?;
+    let signing = Arc::new(keys::read_signing_key(&settings.signing_key).map_err(|error| failed("", &error))?);
+    let disk = Disk::open(&settings.data, Arc::clone(&terms), Arc::clone(&signing), true)
+        .map_err(|error| failed("", &error))?;
     let (commands, requests) = sync_channel(EVENTS_MAX);
     let control = settings.data.join("control");
-    let (hear, heard) = sync_channel(EVENTS_MAX);
-    let towards = Towards { commands, questions: hear.clone() };
+    let (send_events, events) = sync_channel(EVENTS_MAX);
+    let towards = Towards { commands, events: send_events.clone(), data: settings.data.clone() };
     operator::listen(&control, towards).map_err(|error| failed(&control.display().to_string(), &error))?;
     let listen = settings.listen.to_string();
     let listener = TcpListener::bind(settings.listen).map_err(|error| failed(&listen, &error))?;
     let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| failed("the system gives no randomness", &error))?;
-    let read = Arc::clone(&terms);
-    // The error names a row and its value, which are for the operator alone: `check` shows them.
-    let rows = move || {
-        read.read_rows().map_err(|_| "its own rows do not fit what was agreed on (`check` shows where)".to_owned())
-    };
     let outlined = Arc::clone(&terms);
     let outline = move |classes: &[JointClass]| {
         outlined.outline(classes).map_err(|error| crate::message::plain(&error.to_string()))
     };
     let outlines = Arc::new(Outlines::new(Box::new(outline)));
-    let custodian = Custodian {
-        own: Member { name: settings.name.clone(), key: tls.own },
-        peers: settings.peers.clone(),
-        agreed: Arc::clone(&terms.agreed),
-        deadlines: settings.deadlines,
-        rows: Box::new(rows),
-        outlines: Arc::clone(&outlines),
-    };
+    let custodian = custodian(&started, signing, &terms, &outlines);
     let (node, sent) = Node::open(custodian, disk, rng, clock.now()).map_err(|error| failed("", &error))?;
-    let senders = Senders::start(&settings, &tls).map_err(|error| failed("", &error))?;
-    net::listen(listener, &settings, &tls, &hear).map_err(|error| failed("", &error))?;
+    let rejections = Rejections::default();
+    let senders = Senders::start(&configured).map_err(|error| failed("", &error))?;
+    let door = door::listen(listener, &configured, &send_events, &rejections).map_err(|error| failed("", &error))?;
     let health = Health::default();
     if let Some(address) = settings.metrics {
         health::listen(address, health.clone()).map_err(|error| failed(&address.to_string(), &error))?;
     }
     let (current, (queried, queries)) = (Current::default(), sync_channel(QUERIED_MAX));
     current.set(node.epoch());
-    if let Some(options) = &settings.endpoint {
-        let reports = Reports { heard: hear.clone(), queried };
-        endpoint::listen(&settings, options, (&outlines, node.terms()), &current, &reports)
-            .map_err(|error| failed("endpoint", &error))?;
-    }
-    let work = start_worker(hear).map_err(|error| failed("", &error))?;
-    let asking = BTreeMap::new();
-    let mut daemon = Daemon { node, senders, clock, health, current, queries, work, asking };
+    let today = unix_ms() / DAY_MS * DAY_MS;
+    let counted = disk::statements_since(&settings.data, today).map_err(|error| failed("", &error))?;
+    let answers = Answers { outlines: &outlines, terms: node.terms(), current: &current, counted };
+    let reports = Reports { events: send_events.clone(), queried, rejections: rejections.clone() };
+    let endpoint = endpoint::listen(&configured, &answers, &reports).map_err(|error| failed("endpoint", &error))?;
+    let work = start_worker(send_events).map_err(|error| failed("", &error))?;
+    let (asking, settings_path) = (BTreeMap::new(), settings_path.to_path_buf());
+    let mut daemon = Daemon {
+        node,
+        settings_path,
+        configured,
+        senders,
+        door,
+        endpoint,
+        rejections,
+        clock,
+        health,
+        current,
+        queries,
+        work,
+        asking,
+    };
     daemon.send(sent);
-    let ended = daemon.serve(&heard, &requests, stop);
+    let ended = daemon.serve(&events, &requests, stop);
     let _ = std::fs::remove_file(&control);
     ended.map_err(|error| failed("", &error))
 }
 
-/// Works out what the node hands out, one thing after the other, so that the node waits for none of
-/// it.
-fn start_worker(hear: SyncSender<Heard>) -> std::io::Result<Sender<Work>> {
+/// The identity of the node, and how it reads its rows.
+fn custodian(
+    configured: &Configured,
+    signing: Arc<SigningKey>,
+    terms: &Arc<Terms>,
+    outlines: &Arc<Outlines>,
+) -> Custodian {
+    let Configured { settings, tls, .. } = configured;
+    let read = Arc::clone(terms);
+    // The error names a row and its value, which are for the operator alone: `check` shows them.
+    let rows = move || {
+        read.read_rows().map_err(|_| "its own rows do not fit what was agreed on (`check` shows where)".to_owned())
+    };
+    Custodian {
+        own: Member { name: settings.name.clone(), key: tls.own, signing_key: signing.public() },
+        signing,
+        peers: settings.peers.clone(),
+        agreed: Arc::clone(&terms.agreed),
+        deadlines: settings.deadlines,
+        rows: Box::new(rows),
+        outlines: Arc::clone(outlines),
+    }
+}
+
+/// Does the work that the node hands out, one piece after the other, so that the node does not
+/// wait.
+fn start_worker(events: SyncSender<Event>) -> std::io::Result<Sender<Work>> {
     // The node hands out no more than it has open questions.
     let (send, works) = channel::<Work>();
     let serve = move || {
         for work in works {
-            if hear.send(Heard::Worked(work.run())).is_err() {
+            if events.send(Event::Worked(work.run())).is_err() {
                 return;
             }
         }
@@ -123,13 +157,18 @@ fn start_worker(hear: SyncSender<Heard>) -> std::io::Result<Sender<Work>> {
 
 struct Daemon {
     node: Node<Disk>,
+    settings_path: PathBuf,
+    configured: Live<Configured>,
     senders: Senders,
+    door: Door,
+    endpoint: Option<Endpoint>,
+    rejections: Rejections,
     clock: Clock,
     health: Health,
     current: Current,
     queries: Receiver<Queried>,
     work: Sender<Work>,
-    /// Who waits for which answer.
+    /// The clients that wait, by answer.
     asking: BTreeMap<QuestionId, ToAsker>,
 }
 
@@ -144,20 +183,20 @@ impl Daemon {
 
     fn serve(
         &mut self,
-        heard: &Receiver<Heard>,
+        events: &Receiver<Event>,
         requests: &Receiver<Requested>,
         stop: &AtomicBool,
     ) -> Result<(), StoreError> {
         let mut ticked = self.now().steady_ms;
         while !stop.load(Ordering::SeqCst) {
-            match heard.recv_timeout(TICK) {
-                Ok(Heard::Frame { from, frame }) => {
+            match events.recv_timeout(TICK) {
+                Ok(Event::Frame { from, frame }) => {
                     let sent = self.node.receive(self.now(), &from, frame)?;
                     self.send(sent);
                 }
-                Ok(Heard::Rejected { whom, why }) => self.node.reject(self.now(), &whom, &why)?,
-                Ok(Heard::Asks(asks)) => self.ask(asks)?,
-                Ok(Heard::Worked(worked)) => {
+                Ok(Event::Queried(queried)) => self.node.queried(self.now(), &[queried])?,
+                Ok(Event::Asks(asks)) => self.ask(asks)?,
+                Ok(Event::Worked(worked)) => {
                     let sent = self.node.worked(self.now(), worked)?;
                     self.send(sent);
                 }
@@ -166,25 +205,20 @@ impl Daemon {
             }
             let now = self.now();
             self.current.set(self.node.epoch());
-            let queries: Vec<Queried> = self.queries.try_iter().take(QUERIED_MAX).collect();
-            if !queries.is_empty() {
-                self.node.queried(now, &queries)?;
-            }
+            self.journal_reports(now)?;
             if self.node.has_work() || now.steady_ms.saturating_sub(ticked) >= TICK.as_millis() as u64 {
                 ticked = now.steady_ms;
                 let sent = self.node.tick(now)?;
                 self.send(sent);
                 self.forget_abandoned()?;
-                let connected = self.senders.connected().iter().filter(|(_, up)| *up).count();
-                self.health.set(Counts { peers_connected: connected as u64, ..self.node.counts() });
-                while let Ok(Requested { command, answer }) = requests.try_recv() {
-                    self.answer(&command, &answer)?;
+                self.health.set(self.counts());
+                while let Ok(requested) = requests.try_recv() {
+                    self.answer(requested)?;
                 }
             }
             self.hand_over();
         }
-        let queries: Vec<Queried> = self.queries.try_iter().take(QUERIED_MAX).collect();
-        self.node.queried(self.now(), &queries)?;
+        self.journal_reports(self.now())?;
         let sent = self.node.close(self.now())?;
         self.hand_over();
         self.send(sent);
@@ -192,12 +226,37 @@ impl Daemon {
         Ok(())
     }
 
+    /// Statements and rejections of other threads.
+    fn journal_reports(&mut self, now: Time) -> Result<(), StoreError> {
+        let queries: Vec<Queried> = self.queries.try_iter().take(QUERIED_MAX).collect();
+        if !queries.is_empty() {
+            self.node.queried(now, &queries)?;
+        }
+        let rejected = self.rejections.take();
+        if !rejected.is_empty() {
+            self.node.reject(now, &rejected)?;
+        }
+        Ok(())
+    }
+
+    fn counts(&self) -> Counts {
+        let connected = self.senders.connected().iter().filter(|(_, up)| *up).count();
+        let (connections, unauthenticated) = self.door.connections();
+        Counts {
+            peers_connected: connected as u64,
+            connections: connections as u64,
+            unauthenticated: unauthenticated as u64,
+            endpoint: self.endpoint.as_ref().map(Endpoint::load).unwrap_or_default(),
+            ..self.node.counts()
+        }
+    }
+
     fn ask(&mut self, Asks { who, epoch, sql, answer }: Asks) -> Result<(), StoreError> {
         match self.node.ask(self.now(), &who, epoch, &sql)? {
             Ok(id) => {
                 self.asking.insert(id, answer);
             }
-            Err(why) => answer.send(Err(Unanswered::Failed { why, blamed: None })),
+            Err(why) => answer.send(Err(Unanswered::Failed { why, about: None })),
         }
         Ok(())
     }
@@ -214,7 +273,7 @@ impl Daemon {
         }
     }
 
-    /// What nobody waits for any longer need not be answered.
+    /// Questions whose clients have disconnected need not be answered.
     fn forget_abandoned(&mut self) -> Result<(), StoreError> {
         let gone: Vec<QuestionId> =
             self.asking.iter().filter(|(_, asker)| asker.is_gone()).map(|(id, _)| *id).collect();
@@ -226,19 +285,50 @@ impl Daemon {
         Ok(())
     }
 
-    fn answer(
-        &mut self,
-        command: &Command,
-        answer: &std::sync::mpsc::Sender<Result<serde_json::Value, String>>,
-    ) -> Result<(), StoreError> {
+    fn answer(&mut self, Requested { order, answer }: Requested) -> Result<(), StoreError> {
+        let result = match order {
+            Order::Node(command) => self.command(&command)?,
+            Order::Reload { operator } => self.reload(&operator)?,
+        };
+        // An operator who has disconnected needs no answer.
+        let _ = answer.send(result);
+        Ok(())
+    }
+
+    fn command(&mut self, command: &Command) -> Result<Result<Value, String>, StoreError> {
         let (mut result, sent) = self.node.command(self.now(), command)?;
         self.send(sent);
         if let (Command::Status, Ok(status)) = (command, &mut result) {
             let peers = self.senders.connected().into_iter();
             status["peers"] = peers.map(|(name, up)| json!({ "name": name, "connected": up })).collect();
         }
-        // An operator who has gone away needs no answer.
-        let _ = answer.send(result);
-        Ok(())
+        Ok(result)
+    }
+
+    /// Reads settings, certificates and revocation lists again. Everything is checked before
+    /// anything changes. Peers, and analysts with a certificate, then connect again and are
+    /// verified again.
+    fn reload(&mut self, operator: &str) -> Result<Result<Value, String>, StoreError> {
+        let before = self.configured.get();
+        let now = match before.reload(&self.settings_path) {
+            Ok(now) => now,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let own = now.tls.own;
+        let (peers, deadlines) = (now.settings.peers.clone(), now.settings.deadlines);
+        let changes = match self.node.reconfigure(self.now(), operator, (own, peers), deadlines)? {
+            Ok(changes) => changes,
+            Err(why) => return Ok(Err(why)),
+        };
+        self.configured.set(now);
+        if let Err(error) = self.senders.update() {
+            tracing::error!(%error, "no thread for a new peer");
+        }
+        self.door.close_all();
+        if let Some(endpoint) = &self.endpoint {
+            endpoint.reloaded(&before);
+        }
+        tracing::info!(%operator, "reloaded");
+        Ok(Ok(changes))
     }
 }

@@ -13,12 +13,12 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
 
 use crate::disk;
-use crate::endpoint::Verifier;
 use crate::journal::What;
 use crate::keys::{Party, make_trial};
 use crate::operator::{self, Request};
 use crate::part::Common;
 use crate::query;
+use crate::scram::Verifier;
 
 const NAMES: [&str; 3] = ["north", "south", "west"];
 const PATIENTS: usize = 40;
@@ -187,9 +187,9 @@ impl Trial {
                 let rows: u64 = classes.iter().map(|class| class.rows).sum();
                 let classes = classes.len();
                 say(&format!(
-                    "published by all; {rows} rows in {classes} classes, each at its custodian and nowhere else"
+                    "published by all; {rows} rows in {classes} classes, and each row stays at its custodian"
                 ));
-                "what all of them counted for the analyst"
+                "the classes with their sizes"
             }
             None => {
                 let data = epoch.join("release").join("data.csv");
@@ -219,9 +219,10 @@ impl Trial {
             };
             let (rows, _) = disk::read_journal(&home.join("data"), count).map_err(|error| error.to_string())?;
             say(&format!(
-                "{name} saw {values} opened values in {entries} entries, and of the others' rows nothing but {what}; \
-                          its journal has {rows} rows, and its chain is whole"
+                "{name} has seen {what}, and {values} numbers over the rows of all three custodians together, and no \
+                 row of another custodian otherwise: {entries} entries of its journal list these numbers"
             ));
+            say(&format!("  its journal has {rows} rows, and its chain of hashes is unbroken"));
         }
         Ok(())
     }
@@ -231,13 +232,13 @@ fn party((name, port): (&&str, u16)) -> Party {
     Party::custodian(*name, format!("127.0.0.1:{port}"))
 }
 
-/// Ports that nobody uses at the moment.
+/// Ports that are free at the moment.
 pub fn free_ports(count: usize) -> std::io::Result<Vec<u16>> {
     let listeners: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>()?;
     listeners.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
 }
 
-/// Synthetic people: nobody's.
+/// Invented people.
 fn patients(seed: u64) -> String {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut text = "name,age,sex,disease\n".to_owned();

@@ -1,25 +1,28 @@
 //! A node's folder: the journal in SQLite, the book of runs, and an epoch for every published run.
 //!
 //! ```text
-//! journal.db           table `journal`, hash-chained; any SQLite reads it
+//! journal.db           table `journal`, hash-chained, and its signed head; any SQLite reads it
 //! book                 the book of runs: as private as the rows
 //! epochs/1/release     an ordinary release; where rows stay apart, what `part.rs` says
-//! epochs/1/ledger      what was opened on the way to it, for custodians and not for readers
 //! epochs/.run-…        a release on its way
+//! ledgers/1            what was opened on the way to epoch 1: for custodians and not for readers
 //! control              where the operator's commands are taken
 //! ```
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hedgerow_smc::SigningKey;
 use rusqlite::{Connection, OpenFlags, Row, params};
+use sha2::{Digest as _, Sha256};
 
 use crate::clock;
 use crate::hex;
-use crate::journal::{Detail, Record, What, chain};
-use crate::message::{Hex, RunId};
+use crate::journal::{Detail, Record, What, chain, chain_texts};
+use crate::message::{Hex, QuestionId, RunId, plain};
 use crate::opened;
 use crate::part::Part;
 use crate::store::{Found, Store, StoreError};
@@ -39,6 +42,12 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS journal (
     who TEXT NOT NULL,
     detail TEXT NOT NULL,
     hash TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS head (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    number INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    signature TEXT NOT NULL
 ) STRICT";
 
 #[derive(Debug)]
@@ -48,7 +57,9 @@ pub struct Disk {
     terms: Arc<Terms>,
     /// The last row's number and hash.
     last: (u64, Hex<32>),
-    /// Whether rows are also printed, for whoever collects logs.
+    /// Signs the last row, so that a chain that was computed anew shows.
+    key: Arc<SigningKey>,
+    /// Whether rows are also printed, for a collector of logs.
     log: bool,
 }
 
@@ -61,8 +72,10 @@ pub struct Line {
 }
 
 impl Disk {
-    pub fn open(folder: &Path, terms: Arc<Terms>, log: bool) -> Result<Disk, StoreError> {
-        fs::create_dir_all(folder.join("epochs")).map_err(|error| io_error(folder, &error))?;
+    pub fn open(folder: &Path, terms: Arc<Terms>, key: Arc<SigningKey>, log: bool) -> Result<Disk, StoreError> {
+        for below in ["epochs", "ledgers"] {
+            fs::create_dir_all(folder.join(below)).map_err(|error| io_error(folder, &error))?;
+        }
         make_private(folder)?;
         let path = folder.join("journal.db");
         let connection = Connection::open(&path).map_err(|error| sql_error(&path, &error))?;
@@ -75,8 +88,8 @@ impl Disk {
             connection.execute_batch(TABLE)
         };
         set_up().map_err(|error| sql_error(&path, &error))?;
-        let last = verify(&path, &connection, |_| Ok(()))?;
-        Ok(Disk { folder: folder.to_path_buf(), connection, terms, last, log })
+        let last = verify(&path, &connection, Some(&key.public()), |_| Ok(()))?;
+        Ok(Disk { folder: folder.to_path_buf(), connection, terms, last, key, log })
     }
 
     fn staged(&self, run: RunId) -> PathBuf {
@@ -87,7 +100,11 @@ impl Disk {
         self.folder.join("epochs").join(epoch.to_string())
     }
 
-    /// What was opened in a run, a line for each entry.
+    fn staged_ledger(&self, run: RunId) -> PathBuf {
+        self.folder.join("ledgers").join(format!(".run-{run}"))
+    }
+
+    /// The opened values of a run, a line for each entry.
     fn write_ledger(&self, run: RunId, path: &Path) -> Result<(), StoreError> {
         let failed = |error: std::io::Error| io_error(path, &error);
         let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
@@ -134,6 +151,9 @@ impl Store for Disk {
                         hash
                     ])?;
                 }
+                let signature = Hex(self.key.sign(&head_bytes(number, &hash)));
+                let mut head = transaction.prepare_cached("INSERT OR REPLACE INTO head VALUES (1, ?1, ?2, ?3)")?;
+                head.execute(params![number as i64, hash.to_string(), signature.to_string()])?;
             }
             transaction.commit()
         };
@@ -151,7 +171,7 @@ impl Store for Disk {
     fn history(&self) -> Result<Vec<Record>, StoreError> {
         let path = self.folder.join("journal.db");
         let read = || -> rusqlite::Result<Vec<Option<Line>>> {
-            let sql = "SELECT number, at_ms, what, run, who, detail, hash FROM journal WHERE what NOT IN ('disclosed', 'queried', 'unanswered') \
+            let sql = "SELECT number, at_ms, at, what, run, who, detail, hash FROM journal WHERE what NOT IN ('disclosed', 'queried', 'unanswered') \
                        ORDER BY number";
             let mut statement = self.connection.prepare(sql)?;
             let mut rows = statement.query([])?;
@@ -164,6 +184,20 @@ impl Store for Disk {
         let lines: Option<Vec<Line>> = read().map_err(|error| sql_error(&path, &error))?.into_iter().collect();
         let lines = lines.ok_or_else(|| StoreError(format!("{}: a row that no node wrote", path.display())))?;
         Ok(lines.into_iter().map(|line| line.record).collect())
+    }
+
+    fn questions(&self, unix_ms: u64) -> Result<BTreeSet<QuestionId>, StoreError> {
+        let path = self.folder.join("journal.db");
+        let read = || -> rusqlite::Result<BTreeSet<QuestionId>> {
+            let sql = "SELECT detail FROM journal WHERE what = 'queried' AND at_ms >= ?1";
+            let mut statement = self.connection.prepare(sql)?;
+            let since = i64::try_from(unix_ms).unwrap_or(i64::MAX);
+            let details = statement.query_map(params![since], |row| row.get::<_, String>(0))?;
+            let question =
+                |detail: String| serde_json::from_value(Detail::written(detail).value()["question"].take()).ok();
+            Ok(details.collect::<rusqlite::Result<Vec<String>>>()?.into_iter().filter_map(question).collect())
+        };
+        read().map_err(|error| sql_error(&path, &error))
     }
 
     fn book(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -188,8 +222,26 @@ impl Store for Disk {
         write().map_err(|error| io_error(&path, &error))
     }
 
-    fn stage(&mut self, run: RunId, _: u64, found: &Found) -> Result<Result<(), String>, StoreError> {
+    fn head(&self) -> (u64, Hex<32>) {
+        self.last
+    }
+
+    fn hash_at(&self, number: u64) -> Result<Option<Hex<32>>, StoreError> {
+        let path = self.folder.join("journal.db");
+        let read = || -> rusqlite::Result<Option<String>> {
+            let mut statement = self.connection.prepare_cached("SELECT hash FROM journal WHERE number = ?1")?;
+            let mut rows = statement.query(params![i64::try_from(number).unwrap_or(-1)])?;
+            rows.next()?.map(|row| row.get(0)).transpose()
+        };
+        let hash = read().map_err(|error| sql_error(&path, &error))?;
+        Ok(hash.and_then(|hash| hex::decode(&hash)).map(Hex))
+    }
+
+    fn stage(&mut self, run: RunId, epoch: u64, found: &Found) -> Result<Result<Hex<32>, String>, StoreError> {
         self.discard(run)?;
+        if self.placed(epoch).exists() {
+            return Ok(Err(format!("its folder has an epoch {epoch} already, which its journal does not know")));
+        }
         let staged = self.staged(run);
         fs::create_dir(&staged).map_err(|error| io_error(&staged, &error))?;
         match found {
@@ -197,25 +249,36 @@ impl Store for Disk {
                 // What stands in the way of a release is about rows of all custodians: it names no
                 // value.
                 if let Err(error) = self.terms.release(classes, rows, staged.join("release")) {
-                    return Ok(Err(crate::message::plain(&error.to_string())));
+                    return Ok(Err(plain(&error.to_string())));
                 }
             }
             Found::Part(part) => {
                 if let Err(error) = self.terms.outline(&part.common.classes) {
-                    return Ok(Err(crate::message::plain(&error.to_string())));
+                    return Ok(Err(plain(&error.to_string())));
                 }
                 part.write(&staged).map_err(|error| io_error(&staged, &error))?;
             }
         }
-        self.write_ledger(run, &staged.join("ledger"))?;
+        self.write_ledger(run, &self.staged_ledger(run))?;
         sync_folder(&staged).map_err(|error| io_error(&staged, &error))?;
-        Ok(Ok(()))
+        let common = match found {
+            Found::Whole { .. } => staged.join("release"),
+            Found::Part(_) => staged.join(crate::part::OUTLINE),
+        };
+        hash_of(&common).map(|hash| Ok(Hex(hash))).map_err(|error| io_error(&common, &error))
     }
 
     fn publish(&mut self, run: RunId, epoch: u64) -> Result<(), StoreError> {
         let (staged, placed) = (self.staged(run), self.placed(epoch));
         if placed.is_dir() {
-            return Ok(());
+            let foreign = format!("{}: a release that the journal does not know", placed.display());
+            return if staged.exists() { Err(StoreError(foreign)) } else { Ok(()) };
+        }
+        let ledgers = self.folder.join("ledgers");
+        match fs::rename(self.staged_ledger(run), ledgers.join(epoch.to_string())) {
+            // A crash may have come between the two.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io_error(&ledgers, &error)),
+            _ => sync_folder(&ledgers).map_err(|error| io_error(&ledgers, &error))?,
         }
         let moved = fs::rename(&staged, &placed).and_then(|()| sync_folder(&self.folder.join("epochs")));
         moved.map_err(|error| io_error(&placed, &error))
@@ -226,12 +289,47 @@ impl Store for Disk {
     }
 
     fn discard(&mut self, run: RunId) -> Result<(), StoreError> {
-        let staged = self.staged(run);
+        let (staged, ledger) = (self.staged(run), self.staged_ledger(run));
+        match fs::remove_file(&ledger) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io_error(&ledger, &error)),
+            _ => {}
+        }
         match fs::remove_dir_all(&staged) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error(&staged, &error)),
             _ => Ok(()),
         }
     }
+}
+
+/// The signed bytes of a journal's last row.
+fn head_bytes(number: u64, hash: &Hex<32>) -> Vec<u8> {
+    [&b"hedgerow journal head 1"[..], &number.to_le_bytes(), &hash.0].concat()
+}
+
+/// A hash over a file, or over all files of a folder with their names.
+pub fn hash_of(path: &Path) -> std::io::Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    hash.update(b"hedgerow release 1");
+    if path.is_dir() {
+        let mut names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>()?;
+        names.sort_unstable();
+        for name in names {
+            let text = name.to_string_lossy();
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+            hash.update(hash_of(&path.join(&name))?);
+        }
+    } else {
+        let mut file = File::open(path)?;
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => break,
+                read => hash.update(&buffer[..read]),
+            }
+        }
+    }
+    Ok(hash.finalize().into())
 }
 
 /// Reads a journal without its node and verifies its chain; hands every row to `each`, and gives
@@ -240,25 +338,58 @@ pub fn read_journal(
     folder: &Path,
     each: impl FnMut(&Line) -> Result<(), StoreError>,
 ) -> Result<(u64, Hex<32>), StoreError> {
+    read_with(folder, None, each)
+}
+
+/// The same, and verifies that the last row is the one that the node signed. Rows that were removed
+/// from the end together with their head are found by what peers know (`heads.rs`).
+pub fn read_signed_journal(
+    folder: &Path,
+    signing_key: &[u8; 32],
+    each: impl FnMut(&Line) -> Result<(), StoreError>,
+) -> Result<(u64, Hex<32>), StoreError> {
+    read_with(folder, Some(signing_key), each)
+}
+
+fn read_with(
+    folder: &Path,
+    signing_key: Option<&[u8; 32]>,
+    each: impl FnMut(&Line) -> Result<(), StoreError>,
+) -> Result<(u64, Hex<32>), StoreError> {
     let path = folder.join("journal.db");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags).map_err(|error| sql_error(&path, &error))?;
-    verify(&path, &connection, each)
+    verify(&path, &connection, signing_key, each)
+}
+
+/// By name, how many statements the journal has since a time: for quotas, after a restart.
+pub(crate) fn statements_since(folder: &Path, unix_ms: u64) -> Result<BTreeMap<String, u64>, StoreError> {
+    let path = folder.join("journal.db");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let counted = || -> rusqlite::Result<BTreeMap<String, u64>> {
+        let connection = Connection::open_with_flags(&path, flags)?;
+        let sql = "SELECT who, count(*) FROM journal WHERE what = 'queried' AND at_ms >= ?1 GROUP BY who";
+        let mut statement = connection.prepare(sql)?;
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64));
+        statement.query_map(params![unix_ms as i64], row)?.collect()
+    };
+    counted().map_err(|error| sql_error(&path, &error))
 }
 
 fn verify(
     path: &Path,
     connection: &Connection,
+    signing_key: Option<&[u8; 32]>,
     mut each: impl FnMut(&Line) -> Result<(), StoreError>,
 ) -> Result<(u64, Hex<32>), StoreError> {
     let mut last = (0, Hex([0; 32]));
     let mut read = || -> rusqlite::Result<Result<(), StoreError>> {
-        let sql = "SELECT number, at_ms, what, run, who, detail, hash FROM journal ORDER BY number";
+        let sql = "SELECT number, at_ms, at, what, run, who, detail, hash FROM journal ORDER BY number";
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (number, before) = last;
-            let Some(line) = line(row)? else { return Ok(Err(changed(path, number + 1))) };
+            let Some(line) = line(row)? else { return Ok(Err(not_ours(path, row, &before, number + 1)?)) };
             let expected = chain(&before, number + 1, &line.record);
             if line.number != number + 1 || line.hash != expected {
                 return Ok(Err(changed(path, number + 1)));
@@ -271,29 +402,76 @@ fn verify(
         Ok(Ok(()))
     };
     read().map_err(|error| sql_error(path, &error))??;
+    if let Some(key) = signing_key.filter(|_| last.0 > 0) {
+        verify_head(path, connection, key, last)?;
+    }
     Ok(last)
 }
 
-fn changed(path: &Path, number: u64) -> StoreError {
-    StoreError(format!("{}: row {number} was changed, removed or put in by somebody else", path.display()))
+/// The last row is the one that the node signed.
+fn verify_head(path: &Path, connection: &Connection, key: &[u8; 32], last: (u64, Hex<32>)) -> Result<(), StoreError> {
+    let read = || -> rusqlite::Result<Option<(i64, String, String)>> {
+        let mut statement = connection.prepare("SELECT number, hash, signature FROM head WHERE id = 1")?;
+        let mut rows = statement.query([])?;
+        rows.next()?.map(|row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).transpose()
+    };
+    let (number, hash) = last;
+    let Some((at, of, signature)) = read().ok().flatten() else {
+        return Err(StoreError(format!(
+            "{}: {number} rows without a signed head: a version of before signatures wrote them, or the head was \
+             removed. Keep the folder, and start with an empty one: docs/operating.md, *Upgrade*",
+            path.display()
+        )));
+    };
+    let signed = hex::decode(&signature).map(|signature: [u8; 64]| {
+        let same = u64::try_from(at) == Ok(number) && of == hash.to_string();
+        same && hedgerow_smc::verifies(key, &head_bytes(number, &hash), &signature)
+    });
+    match signed {
+        Some(true) => Ok(()),
+        _ => Err(StoreError(format!(
+            "{}: the last row, {number}, is not the one that this node signed: rows were removed, or the journal was \
+             written anew",
+            path.display()
+        ))),
+    }
 }
 
-/// A row; nothing where no node wrote it.
+fn changed(path: &Path, number: u64) -> StoreError {
+    StoreError(format!("{}: row {number} was changed, removed or inserted", path.display()))
+}
+
+/// What is wrong with a row that this version does not read: a later one wrote it, or it was
+/// changed.
+fn not_ours(path: &Path, row: &Row<'_>, before: &Hex<32>, number: u64) -> rusqlite::Result<StoreError> {
+    let (at, what, run): (i64, String, String) = (row.get(1)?, row.get(3)?, row.get(4)?);
+    let (who, detail, hash): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
+    let whole = hash == chain_texts(before, number, at as u64, [&what, &run, &who, &detail]).to_string();
+    if whole && What::from_name(&what).is_none() {
+        let problem = format!("row {number} is of a kind that this version does not know (`{}`)", plain(&what));
+        return Ok(StoreError(format!("{}: {problem}: a later version of the program wrote it", path.display())));
+    }
+    Ok(changed(path, number))
+}
+
+/// A row; `None` where no node wrote it.
 fn line(row: &Row<'_>) -> rusqlite::Result<Option<Line>> {
     let (number, at): (i64, i64) = (row.get(0)?, row.get(1)?);
-    let (what, run): (String, String) = (row.get(2)?, row.get(3)?);
-    let (who, detail, hash): (String, String, String) = (row.get(4)?, row.get(5)?, row.get(6)?);
+    let (written_at, what, run): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
+    let (who, detail, hash): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
     let parsed = move || {
+        // The hash is over the milliseconds, and people read the text.
+        let at = u64::try_from(at).ok().filter(|at| clock::text(*at) == written_at)?;
         let what = What::from_name(&what)?;
         let run = if run.is_empty() { None } else { Some(Hex(hex::decode(&run)?)) };
         let detail = Detail::written(detail).within(DETAIL_BYTES_MAX)?;
-        let record = Record { at: u64::try_from(at).ok()?, what, run, who, detail };
+        let record = Record { at, what, run, who, detail };
         Some(Line { number: u64::try_from(number).ok()?, record, hash: Hex(hex::decode(&hash)?) })
     };
     Ok(parsed())
 }
 
-/// One line for whoever collects logs: what the journal has, without opened values.
+/// One line for a collector of logs: what the journal has, without opened values.
 fn log(record: &Record) {
     let (what, who, detail) = (record.what.name(), &record.who, &record.detail);
     let run = record.run.map(|run| run.to_string());

@@ -1,95 +1,194 @@
-//! What a node makes of what its peers say.
+//! How a node handles the messages of its peers.
 
 use hedgerow_smc::{Fault, Member, Message, Roster};
 use serde_json::json;
 
+use crate::certificate::Certificate;
 use crate::journal::What;
-use crate::message::{Note, Proposal, RunId, plain};
+use crate::message::{Because, Named, Note, Proposal, RunId, plain};
 use crate::node::Node;
 use crate::run::{Ending, Phase};
 use crate::settings::{Peer, Role};
-use crate::steps::StepName;
+use crate::statement::Signed;
+use crate::step_name::StepName;
 use crate::store::{Store, StoreError};
 
 /// Proposals and questions of one peer that are turned away in the journal, in an hour.
 const REFUSALS_MAX: u32 = 60;
 
 impl<S: Store> Node<S> {
-    pub(crate) fn heard(&mut self, from: &str, note: Note) -> Result<(), StoreError> {
+    pub(crate) fn heard(&mut self, from: &str, note: Note, signed: &Signed) -> Result<(), StoreError> {
         let run = note.run();
-        if let Some(ending) = self.ended.get(&run) {
-            // Whoever still speaks of it has not heard; two endings would answer each other for
-            // ever.
-            let answer = match ending {
-                _ if matches!(note, Note::Published { .. } | Note::Aborted { .. }) => return Ok(()),
-                Ending::Published { .. } => Note::Published { run },
-                Ending::Aborted { why, blamed } => Note::Aborted { run, why: why.clone(), blamed: blamed.clone() },
-            };
-            self.tell(from, answer);
-            return Ok(());
+        if self.ended.contains_key(&run) {
+            return self.heard_of_ended(from, note, signed);
         }
         let place = match self.open.as_ref().filter(|open| open.proposal.run == run) {
             Some(open) => open.place_of(from),
-            None => return self.heard_of_another(from, note),
+            None => return self.heard_of_unknown(from, note, signed),
         };
-        let Some(place) = place.map(usize::from) else {
+        let Some(place) = place else {
             self.rejected(from, "not in the roster of the run it speaks of");
             return Ok(());
         };
+        if let Note::Aborted { because, .. } = &note
+            && !self.reason_holds(run, place, because.as_deref())
+        {
+            self.rejected(from, "gives up a run for a reason that no custodian signed");
+            return Ok(());
+        }
+        self.witness(run, place, signed)?;
+        // A contradiction has ended it.
+        if self.open.as_ref().is_none_or(|open| open.proposal.run != run) {
+            return Ok(());
+        }
+        self.heard_in_run(from, place, note, signed)
+    }
+
+    fn heard_in_run(&mut self, from: &str, place: u16, note: Note, signed: &Signed) -> Result<(), StoreError> {
+        let run = note.run();
         let Some(open) = &mut self.open else { return Ok(()) };
+        let at = usize::from(place);
         match note {
-            Note::Propose { proposal } if proposal != open.proposal => {
-                self.abort("it proposes two things under one name", Some(from.to_owned()))
+            Note::Joined { proposal, commitment, .. } if open.phase == Phase::Proposed => {
+                self.heard_joined(from, at, proposal.0, commitment.0, signed)
             }
-            Note::Propose { .. } => Ok(()),
-            Note::Joined { commitment, .. } => match open.commitments[place] {
-                Some(earlier) if earlier != commitment.0 && open.phase == Phase::Proposed => {
-                    self.abort("its rows changed after it had joined", Some(from.to_owned()))
-                }
-                None if open.phase == Phase::Proposed => {
-                    open.commitments[place] = Some(commitment.0);
-                    let planned = open.make_plan(&self.custodian.agreed, self.terms);
-                    self.note(What::Joined, Some(run), from, json!({ "commitment": commitment }));
-                    match planned {
-                        Ok(()) => self.start_if_approved(),
-                        Err(fault) => self.abort(&fault.to_string(), None),
-                    }
-                }
-                _ => Ok(()),
-            },
-            Note::Approved { plan, .. } if open.approvals[place].is_none() && open.phase == Phase::Proposed => {
-                open.approvals[place] = Some(plan.0);
+            Note::Approved { plan, .. } if open.approvals[at].is_none() && open.phase == Phase::Proposed => {
+                open.approvals[at] = Some(plan.0);
                 self.note(What::Approved, Some(run), from, json!({ "plan": plan }));
                 self.start_if_approved()
             }
-            Note::Approved { .. } => Ok(()),
-            Note::Prepared { .. } => {
-                open.prepared[place] = true;
-                self.publish_if_prepared()
-            }
-            Note::Published { .. } if open.phase == Phase::Prepared => self.publish(),
-            Note::Published { .. } => {
-                self.rejected(from, "says that a run is published which this node has not prepared");
+            Note::Staged { .. } => self.prepare_if_staged(),
+            Note::Prepared { .. } => self.publish_if_prepared(),
+            Note::Published { certificate, .. } => {
+                if self.is_certificate(&certificate) {
+                    return self.publish(*certificate);
+                }
+                self.rejected(from, "says that a run is published, without a certificate that holds here");
                 Ok(())
             }
-            Note::Aborted { why, blamed, .. } => {
-                let blamed = blamed.filter(|blamed| open.place_of(blamed).is_some()).unwrap_or(from.to_owned());
-                self.abort(&format!("{from} gave up: {}", plain(&why)), Some(blamed))
-            }
+            Note::Aborted { why, because, .. } => self.heard_aborted(from, &why, because, signed),
             Note::Inquire { .. } => {
-                if open.phase == Phase::Prepared {
-                    self.tell(from, Note::Prepared { run });
+                let prepared = open.prepared_note().filter(|_| open.phase == Phase::Prepared);
+                let notes: Vec<Note> = open.staged_note().into_iter().chain(prepared).collect();
+                notes.into_iter().for_each(|note| self.tell(from, note));
+                Ok(())
+            }
+            Note::Shown { statements, .. } => self.heard_statements(from, run, &statements),
+            Note::Proved { proof, .. } => self.heard_proof(run, *proof),
+            Note::Propose { .. } | Note::Joined { .. } | Note::Approved { .. } => Ok(()),
+        }
+    }
+
+    fn heard_joined(
+        &mut self,
+        from: &str,
+        at: usize,
+        proposal: [u8; 32],
+        commitment: [u8; 32],
+        signed: &Signed,
+    ) -> Result<(), StoreError> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let run = open.proposal.run;
+        if open.commitments[at].is_some() {
+            return Ok(());
+        }
+        if proposal != open.proposal.digest() {
+            return self.abort(&format!("{from} was proposed something else under the same name"));
+        }
+        open.commitments[at] = Some(commitment);
+        let planned = open.make_plan(&self.custodian.agreed, self.terms);
+        self.note(What::Joined, Some(run), from, json!({ "signed": signed }));
+        if !self.keep_heads(from, signed) {
+            return self.abort(&format!("the journal of {from} is older than it was, or another one"));
+        }
+        match planned {
+            Ok(()) => self.start_if_approved(),
+            Err(fault) => self.abort(&fault.to_string()),
+        }
+    }
+
+    /// Whether a certificate publishes the open run: over the release that is staged here, with the
+    /// signatures of all.
+    fn is_certificate(&self, certificate: &Certificate) -> bool {
+        let Some(open) = self.open.as_ref().filter(|open| open.phase == Phase::Prepared) else { return false };
+        certificate.proposal == open.proposal
+            && open.own_release() == Some((certificate.approved(), certificate.release))
+            && certificate.holds()
+    }
+
+    /// Another custodian gives up. Before this node has signed that it is prepared, no certificate
+    /// can exist without it, so it follows. Afterwards a single word ends nothing.
+    fn heard_aborted(
+        &mut self,
+        from: &str,
+        why: &str,
+        because: Option<Box<Because>>,
+        signed: &Signed,
+    ) -> Result<(), StoreError> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let run = open.proposal.run;
+        // What it rests on may contradict what we have.
+        match because.as_deref() {
+            Some(Because::Statement { by, signed }) => {
+                if let Some(place) = open.place_of(by) {
+                    self.witness(run, place, signed)?;
                 }
+            }
+            Some(Because::Proof { proof }) => self.heard_proof(run, (**proof).clone())?,
+            Some(Because::Resolved { .. }) | None => {}
+        }
+        let Some(open) = self.open.as_mut().filter(|open| open.proposal.run == run) else { return Ok(()) };
+        let why = format!("{from} gave up: {}", plain(why));
+        match open.phase {
+            Phase::Proposed | Phase::Executing => self.abort(&why),
+            Phase::Staged => {
+                let because = Because::following(from, signed);
+                self.abort_because(&why, Some(because))
+            }
+            Phase::Prepared => {
+                open.in_doubt = true;
+                self.leave_doubt()
+            }
+        }
+    }
+
+    /// A note about a run that has ended here.
+    fn heard_of_ended(&mut self, from: &str, note: Note, signed: &Signed) -> Result<(), StoreError> {
+        let run = note.run();
+        let place = self.evidence(run).and_then(|evidence| {
+            let place = evidence.roster.members().iter().position(|member| member.name == from)?;
+            Some(place as u16)
+        });
+        if let Some(place) = place {
+            match &note {
+                Note::Aborted { because, .. } if !self.reason_holds(run, place, because.as_deref()) => {}
+                _ => self.witness(run, place, signed)?,
+            }
+        }
+        let Some(ending) = self.ended.get(&run).cloned() else { return Ok(()) };
+        match note {
+            Note::Shown { statements, .. } => self.heard_statements(from, run, &statements),
+            Note::Proved { proof, .. } => self.heard_proof(run, *proof),
+            // Two endings would answer each other for ever.
+            Note::Published { certificate, .. } => {
+                if matches!(ending, Ending::Aborted { .. }) && certificate.proposal.run == run && certificate.holds() {
+                    self.rejected(from, "has a certificate for a run that an operator gave up here");
+                }
+                Ok(())
+            }
+            Note::Aborted { .. } => Ok(()),
+            _ => {
+                self.tell(from, Node::<S>::ending_note(run, &ending));
                 Ok(())
             }
         }
     }
 
     /// A note about a run that is neither open nor ended here.
-    pub(crate) fn heard_of_another(&mut self, from: &str, note: Note) -> Result<(), StoreError> {
+    fn heard_of_unknown(&mut self, from: &str, note: Note, signed: &Signed) -> Result<(), StoreError> {
         match note {
-            Note::Propose { proposal } => {
-                let roster = self.fits(from, &proposal);
+            Note::Propose { proposal, previous } => {
+                let roster = self.fits(from, &proposal, previous.as_deref());
                 let refused = match roster {
                     Ok(roster) => self.join(proposal.clone(), roster, "")?.err(),
                     Err(why) => Some(why),
@@ -98,21 +197,34 @@ impl<S: Store> Node<S> {
                     Some(why) => self.refuse(from, proposal.run, &why),
                     None => {
                         self.tell_own_part();
-                        Ok(())
+                        let place = self.open.as_ref().and_then(|open| open.place_of(from));
+                        place.map_or(Ok(()), |place| self.witness(proposal.run, place, signed))
                     }
                 }
             }
-            // Nothing was prepared here, or the journal would know: so nobody can have published.
-            Note::Prepared { run } | Note::Inquire { run } => self.refuse(from, run, "it knows nothing of this run"),
+            // What it knew may be in a later journal than this one: no word about it.
+            Note::Staged { .. } | Note::Prepared { .. } | Note::Inquire { .. } if !self.may_deny(from) => Ok(()),
+            // Nothing was staged here, or the journal would know: so it cannot have been published.
+            Note::Staged { run, .. } | Note::Prepared { run, .. } | Note::Inquire { run } => {
+                self.refuse(from, run, "it knows nothing of this run")
+            }
             // Notes overtake each other; the proposal will be repeated.
-            Note::Joined { .. } | Note::Approved { .. } | Note::Published { .. } | Note::Aborted { .. } => Ok(()),
+            Note::Joined { .. }
+            | Note::Approved { .. }
+            | Note::Published { .. }
+            | Note::Aborted { .. }
+            | Note::Shown { .. }
+            | Note::Proved { .. } => Ok(()),
         }
     }
 
     /// Whether a proposal is one that this node may take part in.
-    pub(crate) fn fits(&self, from: &str, proposal: &Proposal) -> Result<Roster, String> {
+    fn fits(&self, from: &str, proposal: &Proposal, previous: Option<&Certificate>) -> Result<Roster, String> {
         if proposal.by != from {
             return Err("it is proposed in the name of another".to_owned());
+        }
+        if self.replaced.is_some() {
+            return Err("its journal is not the one that its peers know".to_owned());
         }
         if let Some(open) = &self.open {
             return Err(format!("another run, proposed by {}, is {}", open.proposal.by, open.phase.name()));
@@ -120,22 +232,43 @@ impl<S: Store> Node<S> {
         if proposal.terms.0 != self.terms {
             return Err("its policy, promises, limits or version differ from the proposal's".to_owned());
         }
-        // Whoever was not in the last runs may lag behind: it joins what others propose.
-        if proposal.epoch <= self.epochs {
-            return Err(format!("epoch {} is published here: let somebody propose who knows it", self.epochs));
-        }
+        self.follows(proposal.epoch, previous)?;
         let roster = proposal.roster().map_err(|fault| fault.to_string())?;
-        let known = |member: &Member| {
-            let peer = |peer: &Peer| peer.role == Role::Custodian && peer.member == *member;
-            *member == self.custodian.own || self.custodian.peers.iter().any(peer)
-        };
-        match roster.members().iter().find(|member| !known(member)) {
-            Some(member) => Err(format!("it does not know {} by this key", plain(&member.name))),
+        match roster.members().iter().find(|member| !self.knows(member)) {
+            Some(member) => Err(format!("it does not know {} by these keys", plain(&member.name))),
             None if !roster.members().contains(&self.custodian.own) => Err("it is not in the roster".to_owned()),
             None if !roster.members().iter().any(|member| member.name == from) => {
-                Err("whoever proposes it is not in the roster".to_owned())
+                Err("the custodian that proposes it is not in the roster".to_owned())
+            }
+            None if !roster.members().iter().map(Named::of).eq(proposal.roster.iter().cloned()) => {
+                Err("its roster is not in the order of names".to_owned())
             }
             None => Ok(roster),
+        }
+    }
+
+    fn knows(&self, member: &Member) -> bool {
+        let peer = |peer: &Peer| peer.role == Role::Custodian && peer.member == *member;
+        *member == self.custodian.own || self.custodian.peers.iter().any(peer)
+    }
+
+    /// Whether a run would be the next epoch. A custodian that took no part in the last ones is
+    /// shown what the epoch before was published on.
+    fn follows(&self, epoch: u64, previous: Option<&Certificate>) -> Result<(), String> {
+        let last = self.epochs;
+        if epoch <= last {
+            return Err(format!("epoch {last} is published here: a custodian that knows it has to propose"));
+        }
+        if Some(epoch) == last.checked_add(1) {
+            return Ok(());
+        }
+        let shown = previous.filter(|previous| previous.proposal.epoch.checked_add(1) == Some(epoch));
+        let known = |previous: &Certificate| previous.proposal.roster.iter().all(|named| self.knows(&named.member()));
+        match shown {
+            Some(previous) if known(previous) && previous.holds() => Ok(()),
+            _ => Err(format!(
+                "epoch {epoch} does not follow epoch {last}, and no certificate of the one before it is shown"
+            )),
         }
     }
 
@@ -146,23 +279,23 @@ impl<S: Store> Node<S> {
         if *refusals > REFUSALS_MAX {
             return Ok(());
         }
-        let own = self.custodian.own.name.clone();
-        self.note(What::Refused, Some(run), from, json!({ "why": why, "blamed": own }));
-        self.end(run, Ending::Aborted { why: why.to_owned(), blamed: Some(own.clone()) });
-        self.tell(from, Note::Aborted { run, why: why.to_owned(), blamed: Some(own) });
+        self.note(What::Refused, Some(run), from, json!({ "why": why }));
+        self.end(run, Ending::Aborted { why: why.to_owned(), because: None });
+        self.tell(from, Note::Aborted { run, why: why.to_owned(), because: None });
         Ok(())
     }
 
     /// A message of a step.
-    pub(crate) fn stepped(&mut self, from: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn stepped(&mut self, from: &str, bytes: &[u8], signed: &Signed) -> Result<(), StoreError> {
         let Some(session) = Message::session_of(bytes) else { return Ok(()) };
         let of_run = self.open.as_ref().and_then(|open| StepName::of_session(open.proposal.run, &session));
-        let Some(step) = of_run else { return self.stepped_answer(from, session, bytes) };
-        let Some(open) = &mut self.open else { return Ok(()) };
-        let Some(place) = open.place_of(from) else { return Ok(()) };
-        let Some(execution) = open.execution.as_mut().filter(|_| open.phase != Phase::Prepared) else {
-            return Ok(());
-        };
+        let Some(step) = of_run else { return self.stepped_answer(from, session, bytes, signed) };
+        let Some(open) = &self.open else { return Ok(()) };
+        let (run, Some(place)) = (open.proposal.run, open.place_of(from)) else { return Ok(()) };
+        self.witness(run, place, signed)?;
+        let Some(open) = self.open.as_mut().filter(|open| open.proposal.run == run) else { return Ok(()) };
+        let executing = matches!(open.phase, Phase::Proposed | Phase::Executing);
+        let Some(execution) = open.execution.as_mut().filter(|_| executing) else { return Ok(()) };
         let message = match Message::decode(bytes) {
             Ok(message) => message,
             Err(fault) => {

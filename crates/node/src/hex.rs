@@ -4,7 +4,7 @@ pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Exactly so many bytes, in small or capital digits; colons between them are passed over.
+/// Exactly `N` bytes, in small or capital digits; colons between them are ignored.
 pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b':').collect();
     let mut bytes = [0; N];

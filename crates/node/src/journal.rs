@@ -1,8 +1,9 @@
 //! The journal: what happened at this node, row after row, each with a hash over itself and the row
-//! before. Whoever has the last hash sees whether any row was changed, removed or put in between.
+//! before. The node signs the last hash (`disk.rs`) and gives it to its peers (`heads.rs`), so that
+//! a changed, removed or inserted row shows.
 //!
-//! It is also what a node knows after a restart: which runs ended and how, and which one was
-//! prepared and is in doubt. It has counts and names of custodians, and nobody's rows.
+//! It is also what a node knows after a restart: which runs ended and how, and which one was staged
+//! or prepared and is in doubt. It has counts and names of custodians, and no rows.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,14 +14,14 @@ use crate::message::{Hex, RunId};
 /// The longest statement of an analyst in it, in characters.
 pub(crate) const SQL_CHARACTERS_MAX: usize = 2000;
 
-/// What kind of thing happened.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// The daemon began or ended.
     Opened,
     Closed,
-    /// Somebody proposed a run.
+    /// A custodian proposed a run.
     Proposed,
     /// A proposal that this node takes no part in.
     Refused,
@@ -35,8 +36,10 @@ pub enum What {
     /// Values that a step opened to all custodians.
     Disclosed,
     /// The release is on the disk, beside its place.
+    Staged,
+    /// All have staged the same release, and this node has signed that it is prepared.
     Prepared,
-    /// All are prepared: the run is an epoch.
+    /// All have signed: the run is an epoch.
     Published,
     /// The run ended without a release.
     Aborted,
@@ -46,10 +49,18 @@ pub enum What {
     Queried,
     /// A question to all custodians that was given up.
     Unanswered,
+    /// A custodian is convicted by two statements that it signed.
+    Blamed,
+    /// The operator gave up a run that was in doubt.
+    Resolved,
+    /// A peer knows a later or another journal of this node.
+    Replaced,
+    /// Settings and certificates were read again.
+    Reloaded,
 }
 
 impl What {
-    pub const ALL: [What; 15] = [
+    pub const ALL: [What; 20] = [
         What::Opened,
         What::Closed,
         What::Proposed,
@@ -59,12 +70,17 @@ impl What {
         What::Insisted,
         What::Burned,
         What::Disclosed,
+        What::Staged,
         What::Prepared,
         What::Published,
         What::Aborted,
         What::Rejected,
         What::Queried,
         What::Unanswered,
+        What::Blamed,
+        What::Resolved,
+        What::Replaced,
+        What::Reloaded,
     ];
 
     pub fn name(self) -> &'static str {
@@ -78,12 +94,17 @@ impl What {
             What::Insisted => "insisted",
             What::Burned => "burned",
             What::Disclosed => "disclosed",
+            What::Staged => "staged",
             What::Prepared => "prepared",
             What::Published => "published",
             What::Aborted => "aborted",
             What::Rejected => "rejected",
             What::Queried => "queried",
             What::Unanswered => "unanswered",
+            What::Blamed => "blamed",
+            What::Resolved => "resolved",
+            What::Replaced => "replaced",
+            What::Reloaded => "reloaded",
         }
     }
 
@@ -104,7 +125,7 @@ pub struct Record {
     pub detail: Detail,
 }
 
-/// What there is to say of a row: JSON, kept as the text that is hashed and stored.
+/// The details of a row: JSON, kept as the text that is hashed and stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detail(String);
 
@@ -114,7 +135,7 @@ impl Detail {
         Detail(json)
     }
 
-    /// Nothing when it is longer.
+    /// `None` when it is longer.
     pub(crate) fn within(self, bytes_max: usize) -> Option<Detail> {
         Some(self).filter(|detail| detail.0.len() <= bytes_max)
     }
@@ -123,7 +144,7 @@ impl Detail {
         &self.0
     }
 
-    /// What it says; nothing where it is not JSON, which no node writes.
+    /// Its value; null where the text is not JSON, which no node writes.
     pub fn value(&self) -> Value {
         serde_json::from_str(&self.0).unwrap_or_default()
     }
@@ -143,13 +164,18 @@ impl std::fmt::Display for Detail {
 
 /// The hash of a row, given that of the row before (of the first: 32 zeros).
 pub fn chain(before: &Hex<32>, number: u64, record: &Record) -> Hex<32> {
+    let run = record.run.map_or(String::new(), |run| run.to_string());
+    chain_texts(before, number, record.at, [record.what.name(), &run, &record.who, record.detail.text()])
+}
+
+/// The same for a row as it is stored: event, run, who did it, and details.
+pub(crate) fn chain_texts(before: &Hex<32>, number: u64, at: u64, texts: [&str; 4]) -> Hex<32> {
     let mut hash = Sha256::new();
     hash.update(b"hedgerow journal 1");
     hash.update(before.0);
     hash.update(number.to_le_bytes());
-    hash.update(record.at.to_le_bytes());
-    let run = record.run.map_or(String::new(), |run| run.to_string());
-    for text in [record.what.name(), &run, &record.who, record.detail.text()] {
+    hash.update(at.to_le_bytes());
+    for text in texts {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }

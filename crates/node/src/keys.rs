@@ -1,10 +1,15 @@
-//! An authority, certificates and settings for a trial: what a federation would get from whoever
-//! runs its authority, in one go. For real use every custodian makes its own private key.
+//! An authority, certificates and settings for a trial, all made at once. For real use the
+//! federation has an authority of its own, and every custodian makes its own private key
+//! (`key_files.rs`).
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use hedgerow_smc::{Coins, SigningKey};
+use rand::SeedableRng as _;
+use rand::rngs::{StdRng, SysRng};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, PublicKeyData as _, RevokedCertParams,
@@ -14,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::hex;
 
-/// Trial certificates end after so many years.
+/// Trial certificates are valid for this many years.
 const YEARS: i32 = 2;
 
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +32,7 @@ pub enum KeysError {
     Input(String),
 }
 
-/// Somebody who takes part in a trial.
+/// A party of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Party {
     pub name: String,
@@ -94,21 +99,35 @@ impl Authority {
     }
 
     pub fn issue(&mut self, name: &str) -> Result<Issued, KeysError> {
+        self.issue_for(&[name])
+    }
+
+    /// A new key with a certificate for a name, and for the hosts where it listens.
+    pub fn issue_for(&mut self, names: &[&str]) -> Result<Issued, KeysError> {
         let key = KeyPair::generate()?;
+        let certificate = self.sign(names, &key)?;
+        let fingerprint = Sha256::digest(key.subject_public_key_info()).into();
+        Ok(Issued { certificate, key: key.serialize_pem(), fingerprint, serial: self.issued })
+    }
+
+    /// A certificate for a key that exists.
+    pub fn certify(&mut self, names: &[&str], key: &str) -> Result<String, KeysError> {
+        self.sign(names, &KeyPair::from_pem(key)?)
+    }
+
+    fn sign(&mut self, names: &[&str], key: &KeyPair) -> Result<String, KeysError> {
         self.issued += 1;
-        let mut params = CertificateParams::new(vec![name.to_owned()])?;
-        params.distinguished_name.push(DnType::CommonName, name);
+        let mut params = CertificateParams::new(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())?;
+        params.distinguished_name.push(DnType::CommonName, names.first().copied().unwrap_or_default());
         params.serial_number = Some(SerialNumber::from(self.issued));
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         params.not_before = rcgen::date_time_ymd(self.year - 1, 12, 31);
         params.not_after = rcgen::date_time_ymd(self.year + YEARS, 12, 31);
-        let certificate = params.signed_by(&key, &self.issuer)?;
-        let fingerprint = Sha256::digest(key.subject_public_key_info()).into();
-        Ok(Issued { certificate: certificate.pem(), key: key.serialize_pem(), fingerprint, serial: self.issued })
+        Ok(params.signed_by(key, &self.issuer)?.pem())
     }
 
-    /// A list, in PEM, of certificates that hold no longer.
+    /// A list of revoked certificates, in PEM.
     pub fn revoke(&self, revoked: &[&Issued]) -> Result<String, KeysError> {
         let since = rcgen::date_time_ymd(self.year, 1, 1);
         let revoked = revoked.iter().map(|issued| RevokedCertParams {
@@ -130,24 +149,30 @@ impl Authority {
 }
 
 /// Makes an authority and, for every party, a folder below `folder` with its key, certificate and
-/// `node.toml`; gives the folders. The authority's own key is not kept: a trial needs no other
-/// certificate.
+/// `node.toml`; gives the folders. The authority's own key is not kept.
 pub fn make_trial(folder: &Path, parties: &[Party], policy: &str, more: &str) -> Result<Vec<PathBuf>, KeysError> {
     if parties.iter().filter(|party| matches!(party.place, Place::Custodian(_))).count() < 3 {
         return Err(KeysError::Input("at least 3 custodians are needed".to_owned()));
     }
     let mut authority = Authority::new()?;
-    let issued: Vec<Issued> = parties.iter().map(|party| authority.issue(&party.name)).collect::<Result<_, _>>()?;
+    let issue = |party: &Party| match &party.place {
+        // Analysts verify the host that they connect to.
+        Place::Custodian(address) => authority.issue_for(&[&[party.name.as_str()], hosts(address).as_slice()].concat()),
+        Place::Analyst | Place::Auditor => authority.issue(&party.name),
+    };
+    let issued: Vec<Issued> = parties.iter().map(issue).collect::<Result<_, _>>()?;
+    let signing: Vec<SigningKey> = parties.iter().map(|_| draw_signing_key()).collect::<Result<_, _>>()?;
     let mut folders = Vec::new();
-    for (party, own) in parties.iter().zip(&issued) {
+    for ((party, own), signs) in parties.iter().zip(&issued).zip(&signing) {
         let home = folder.join(&party.name);
         fs::create_dir_all(&home).map_err(|source| io_error(&home, source))?;
         write_new(&home.join("authority.pem"), &authority.pem(), false)?;
         write_new(&home.join("certificate.pem"), &own.certificate, false)?;
         write_new(&home.join("private.key"), &own.key, true)?;
         if let Place::Custodian(address) = &party.place {
-            let others = parties.iter().zip(&issued).filter(|(other, _)| other.name != party.name);
-            let peers: String = others.map(|(other, issued)| peer(other, issued)).collect();
+            write_new(&home.join("signing.key"), &format!("{}\n", hex::encode(&signs.secret())), true)?;
+            let others = parties.iter().zip(&issued).zip(&signing).filter(|((other, _), _)| other.name != party.name);
+            let peers: String = others.map(|((other, issued), signs)| peer(other, issued, &signs.public())).collect();
             let Party { name, .. } = party;
             let own = format!(
                 "name = \"{name}\"\nlisten = \"{address}\"\ndata = \"data\"\npolicy = \"{policy}\"\n\
@@ -160,9 +185,36 @@ pub fn make_trial(folder: &Path, parties: &[Party], policy: &str, more: &str) ->
     Ok(folders)
 }
 
-fn peer(party: &Party, issued: &Issued) -> String {
+/// The names under which an address is reached: on this machine there are two.
+fn hosts(address: &str) -> Vec<&str> {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
+    match host.parse::<IpAddr>() {
+        Ok(ip) if ip.is_loopback() => vec![host, "localhost"],
+        Ok(ip) if ip.is_unspecified() => Vec::new(),
+        _ => vec![host],
+    }
+}
+
+/// A new signing key, from the system's randomness.
+pub fn draw_signing_key() -> Result<SigningKey, KeysError> {
+    let failed = |error| KeysError::Input(format!("the system gives no randomness: {error}"));
+    let mut rng = StdRng::try_from_rng(&mut SysRng).map_err(failed)?;
+    Ok(SigningKey::draw(&mut Coins::from_source(&mut rng)))
+}
+
+/// Reads the key that a custodian signs with: 64 digits from 0 to f.
+pub fn read_signing_key(path: &Path) -> Result<SigningKey, KeysError> {
+    let text = fs::read_to_string(path).map_err(|source| io_error(path, source))?;
+    let bytes = hex::decode(text.trim());
+    let problem = || KeysError::Input(format!("{}: not a signing key: 64 digits from 0 to f", path.display()));
+    Ok(SigningKey::from_bytes(&bytes.ok_or_else(problem)?))
+}
+
+fn peer(party: &Party, issued: &Issued, signing_key: &[u8; 32]) -> String {
     let more = match &party.place {
-        Place::Custodian(address) => format!("address = \"{address}\""),
+        Place::Custodian(address) => {
+            format!("signing-key = \"{}\"\naddress = \"{address}\"", hex::encode(signing_key))
+        }
         Place::Analyst => "role = \"analyst\"".to_owned(),
         Place::Auditor => "role = \"auditor\"".to_owned(),
     };
@@ -170,7 +222,7 @@ fn peer(party: &Party, issued: &Issued) -> String {
     format!("\n[[peer]]\nname = \"{}\"\nkey = \"{key}\"\n{more}\n", party.name)
 }
 
-fn io_error(path: &Path, source: io::Error) -> KeysError {
+pub(crate) fn io_error(path: &Path, source: io::Error) -> KeysError {
     KeysError::Io { path: path.display().to_string(), source }
 }
 

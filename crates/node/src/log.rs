@@ -1,5 +1,5 @@
 //! The log on standard error: what the journal has, and connections. It has names, addresses and
-//! counts, and nobody's values.
+//! counts, and no values of rows.
 
 use clap::ValueEnum;
 
@@ -15,7 +15,7 @@ pub(crate) enum Format {
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub(crate) enum Level {
     Error,
-    /// Also what was turned away, and peers that cannot be reached
+    /// Also rejections, and peers that cannot be reached
     Warn,
     /// Also runs and connections
     #[default]
@@ -31,8 +31,8 @@ pub(crate) fn start(format: Format, level: Level) -> Result<(), String> {
         Level::Info => tracing::Level::INFO,
         Level::Debug => tracing::Level::DEBUG,
     };
-    // Libraries log by the crate `log`, if at all. It is not connected: nobody here knows what they
-    // would write.
+    // Libraries log by the crate `log`, if at all. It is not connected, since what they would write
+    // is not known here.
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
     let started = match format {
         Format::Text => log.with_target(false).try_init(),

@@ -1,33 +1,44 @@
-//! What nodes say to each other besides the steps of a computation, and how it goes over the wire.
+//! The messages between nodes besides the steps of a computation, and their encoding.
 //!
-//! A frame is a length (4 bytes, little-endian), a kind (1 byte) and content: a note about a run
-//! or a question in JSON, or a message of `smc`. Every note is idempotent, since a node repeats
-//! what it has said until it need not be said any more: connections break, and nobody acknowledges.
+//! A frame is a length (4 bytes, little-endian), a version and a kind (1 byte each), a signature
+//! (64 bytes) and content: a note about a run, a question or the state of a journal in JSON, or a
+//! message of `smc`. Nodes are upgraded one after the other: a frame of another version is passed
+//! over and journaled, and its connection stays. Every note is idempotent: a node repeats what it
+//! has said while a peer may lack it, since connections break and notes are not acknowledged.
 
 use std::fmt;
 use std::io::{self, Read, Write};
 
-use hedgerow_smc::{Fault, Member, Roster};
+use hedgerow_smc::{Digest, Fault, Member, Roster, Signature, SigningKey};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
+use crate::certificate::Certificate;
 use crate::hex;
+use crate::statement::{Proof, Signed, Statement};
 
 /// The longest note in bytes: a roster of a thousand custodians fits.
 pub const NOTE_BYTES_MAX: usize = 1 << 19;
 /// The longest reason that is taken from a peer, in characters.
 const WHY_CHARACTERS_MAX: usize = 300;
 
+/// The version of frames that this node speaks. Notes refuse fields that they do not know, so a
+/// field that is added raises it.
+pub const FRAME_VERSION: u8 = 1;
+/// What comes before the content, without the length.
+pub(crate) const FRAME_HEADER_BYTES: usize = 1 + 1 + 64;
+
 const NOTE: u8 = 1;
 const STEP: u8 = 2;
 const ASKING: u8 = 3;
+const STANDING: u8 = 4;
 
 /// Bytes that are written as hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hex<const N: usize>(pub [u8; N]);
 
-/// Names one run; drawn at random by whoever proposes it.
+/// Names one run; drawn at random by the node that proposes it.
 pub type RunId = Hex<16>;
 
 impl<const N: usize> fmt::Display for Hex<N> {
@@ -51,14 +62,14 @@ impl<const N: usize> Serialize for Hex<N> {
 impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        hex::decode(&text).map(Hex).ok_or_else(|| D::Error::custom("not so many hexadecimal digits"))
+        hex::decode(&text).map(Hex).ok_or_else(|| D::Error::custom("expected another number of hexadecimal digits"))
     }
 }
 
-/// Names one question, and follows from all of it: nobody can put another one under the same name.
+/// Names one question, and follows from all of it: no other question has the same name.
 pub type QuestionId = Hex<16>;
 
-/// What an analyst asks at one node, and this node asks of all.
+/// A question that an analyst asks at one node, and that this node sends to all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
@@ -96,9 +107,26 @@ impl Question {
 pub struct Named {
     pub name: String,
     pub key: Hex<32>,
+    #[serde(default = "no_key")]
+    pub signing_key: Hex<32>,
 }
 
-/// What somebody proposes to publish together.
+/// Of epochs that were published before custodians signed.
+fn no_key() -> Hex<32> {
+    Hex([0; 32])
+}
+
+impl Named {
+    pub fn of(member: &Member) -> Named {
+        Named { name: member.name.clone(), key: Hex(member.key), signing_key: Hex(member.signing_key) }
+    }
+
+    pub fn member(&self) -> Member {
+        Member { name: self.name.clone(), key: self.key.0, signing_key: self.signing_key.0 }
+    }
+}
+
+/// A proposal to publish together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proposal {
@@ -114,8 +142,85 @@ pub struct Proposal {
 
 impl Proposal {
     pub fn roster(&self) -> Result<Roster, Fault> {
-        let member = |named: &Named| Member { name: named.name.clone(), key: named.key.0 };
-        Roster::new(self.roster.iter().map(member).collect())
+        Roster::new(self.roster.iter().map(Named::member).collect())
+    }
+
+    /// Over every field: a proposal that differs anywhere has another digest.
+    pub fn digest(&self) -> Digest {
+        let Proposal { run, epoch, terms, roster, by } = self;
+        let mut hash = Sha256::new();
+        hash.update(b"hedgerow proposal 1");
+        hash.update(run.0);
+        hash.update(epoch.to_le_bytes());
+        hash.update(terms.0);
+        hash.update((roster.len() as u64).to_le_bytes());
+        let mut text = |text: &str| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        };
+        text(by);
+        for Named { name, key, signing_key } in roster {
+            text(name);
+            text(&format!("{key}{signing_key}"));
+        }
+        hash.finalize().into()
+    }
+
+    /// The digest that operators approve: of the proposal, and of the plan with all commitments to
+    /// rows.
+    pub fn approval(&self, plan: &Digest) -> Digest {
+        let mut hash = Sha256::new();
+        hash.update(b"hedgerow approval 1");
+        hash.update(self.digest());
+        hash.update(plan);
+        hash.finalize().into()
+    }
+}
+
+/// Where a custodian's journal and book of runs stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heads {
+    /// The number of the journal's last row, and its hash.
+    pub rows: u64,
+    pub journal: Hex<32>,
+    pub entries: u64,
+    pub book: Hex<32>,
+}
+
+impl Default for Heads {
+    fn default() -> Heads {
+        Heads { rows: 0, journal: Hex([0; 32]), entries: 0, book: Hex([0; 32]) }
+    }
+}
+
+/// Why a custodian gave up a release that it had staged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "kebab-case", deny_unknown_fields)]
+// A reason is boxed where it is part of a note.
+#[allow(clippy::large_enum_variant)]
+pub enum Because {
+    /// Another custodian gave up first, or staged another release.
+    Statement { by: String, signed: Signed },
+    /// A custodian is convicted.
+    Proof { proof: Box<Proof> },
+    /// Its operator gave up a run in doubt; and whether it had signed that it is prepared.
+    Resolved { prepared: bool },
+}
+
+impl Because {
+    /// The reason of a custodian that gives up since another one did: that one's own word, or what
+    /// it rests on. Reasons do not grow from one custodian to the next, and none is taken over that
+    /// holds for the other one only, such as a release that differs from *its* release.
+    pub(crate) fn following(by: &str, signed: &Signed) -> Because {
+        match &signed.statement {
+            Statement::Note { note: Note::Aborted { because: Some(because), .. } } => match &**because {
+                Because::Proof { .. } => (**because).clone(),
+                Because::Statement { signed: inner, .. } if inner.statement.gives_up().is_some() => (**because).clone(),
+                _ => Because::Statement { by: by.to_owned(), signed: signed.clone() },
+            },
+            _ => Because::Statement { by: by.to_owned(), signed: signed.clone() },
+        }
     }
 }
 
@@ -124,59 +229,68 @@ impl Proposal {
 pub enum Note {
     Propose {
         proposal: Proposal,
+        /// The certificate of the previous epoch, for custodians who took no part in it.
+        previous: Option<Box<Certificate>>,
     },
-    /// The sender takes part with these rows.
-    Joined {
-        run: RunId,
-        commitment: Hex<32>,
-    },
+    /// The sender takes part in what was proposed, with these rows.
+    Joined { run: RunId, proposal: Hex<32>, commitment: Hex<32>, heads: Heads },
     /// The sender's operator has approved the plan with this digest.
-    Approved {
-        run: RunId,
-        plan: Hex<32>,
-    },
-    /// The release is on the sender's disk, beside its place; it will not give up any more.
-    Prepared {
-        run: RunId,
-    },
-    /// The sender has seen that all are prepared, and has published.
-    Published {
-        run: RunId,
-    },
-    /// The sender has not prepared the run and never will.
-    Aborted {
-        run: RunId,
-        why: String,
-        blamed: Option<String>,
-    },
-    /// What has become of this run?
-    Inquire {
-        run: RunId,
-    },
+    Approved { run: RunId, plan: Hex<32> },
+    /// The release is on the sender's disk, beside its place. It survives a crash of the sender.
+    Staged { run: RunId, epoch: u64, plan: Hex<32>, release: Hex<32> },
+    /// The sender has seen that all have staged this release, and will not give up any more.
+    Prepared { run: RunId, epoch: u64, plan: Hex<32>, release: Hex<32> },
+    /// The sender has published on this certificate.
+    Published { run: RunId, certificate: Box<Certificate> },
+    /// The sender gives up. Where it had staged a release, it says because of whom.
+    Aborted { run: RunId, why: String, because: Option<Box<Because>> },
+    /// Statements of others that the sender has, so that contradictions are found.
+    Shown { run: RunId, statements: Vec<Signed> },
+    /// A custodian is convicted.
+    Proved { run: RunId, proof: Box<Proof> },
+    /// Requests the outcome of this run.
+    Inquire { run: RunId },
 }
 
 impl Note {
     pub fn run(&self) -> RunId {
         match self {
-            Note::Propose { proposal } => proposal.run,
+            Note::Propose { proposal, .. } => proposal.run,
             Note::Joined { run, .. }
             | Note::Approved { run, .. }
-            | Note::Prepared { run }
-            | Note::Published { run }
+            | Note::Staged { run, .. }
+            | Note::Prepared { run, .. }
+            | Note::Published { run, .. }
             | Note::Aborted { run, .. }
+            | Note::Shown { run, .. }
+            | Note::Proved { run, .. }
             | Note::Inquire { run } => *run,
         }
     }
 }
 
-/// What nodes say about a question over rows that are apart.
+/// Messages about journals when a node starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Standing {
+    /// Where the sender stands; the receiver answers with what it knows.
+    Own { heads: Heads },
+    /// The last statement of the receiver about its heads that the sender has.
+    Known { signed: Option<Signed> },
+}
+
+/// Messages about a question over rows that are apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Asking {
     /// Take part in the answer.
     Ask { question: Question },
     /// The sender takes no part in the answer, or no longer.
-    Unanswered { id: QuestionId, why: String, blamed: Option<String> },
+    Unanswered { id: QuestionId, why: String },
+    /// Messages of others that the sender has, so that contradictions are found.
+    Shown { id: QuestionId, statements: Vec<Signed> },
+    /// A custodian is convicted.
+    Proved { id: QuestionId, proof: Box<Proof> },
     /// The sender has no answer yet, and may lack what the receiver sent last.
     Again { id: QuestionId },
 }
@@ -186,12 +300,57 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(WHY_CHARACTERS_MAX).collect()
 }
 
+/// The content of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Frame {
+pub enum Content {
     Note(Note),
     Asking(Asking),
+    Standing(Standing),
     /// An encoded message of a step.
     Step(Vec<u8>),
+}
+
+impl Content {
+    fn kind(&self) -> u8 {
+        match self {
+            Content::Note(_) => NOTE,
+            Content::Step(_) => STEP,
+            Content::Asking(_) => ASKING,
+            Content::Standing(_) => STANDING,
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        // They hold texts and numbers only: nothing in them can fail to be written.
+        match self {
+            Content::Note(note) => serde_json::to_vec(note).unwrap_or_default(),
+            Content::Asking(asking) => serde_json::to_vec(asking).unwrap_or_default(),
+            Content::Standing(standing) => serde_json::to_vec(standing).unwrap_or_default(),
+            Content::Step(bytes) => bytes.clone(),
+        }
+    }
+
+    /// The signed bytes.
+    pub fn statement(&self) -> Statement {
+        let other = || {
+            let bytes = self.bytes();
+            let digest = Sha256::digest([&[self.kind()], bytes.as_slice()].concat());
+            Statement::Other { digest: Hex(digest.into()) }
+        };
+        match self {
+            Content::Note(note) => Statement::Note { note: note.clone() },
+            Content::Standing(Standing::Own { heads }) => Statement::Heads { heads: *heads },
+            Content::Step(bytes) => Statement::of_step(bytes).unwrap_or_else(other),
+            Content::Asking(_) | Content::Standing(_) => other(),
+        }
+    }
+}
+
+/// One message between nodes, signed by its sender.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    pub content: Content,
+    pub signature: Signature,
 }
 
 /// Why a frame cannot be read.
@@ -201,36 +360,58 @@ pub enum FrameError {
     Io(#[from] io::Error),
     #[error("a message of {found} bytes, but at most {max} are taken")]
     TooLong { found: u64, max: u64 },
-    #[error("a message that is none of ours")]
+    #[error("messages of version {0}, and this node speaks version {FRAME_VERSION}: upgrade the older one")]
+    Version(u8),
+    #[error("a malformed message")]
     Garbled,
 }
 
 impl Frame {
+    pub fn sign(content: Content, key: &SigningKey) -> Frame {
+        let signature = content.statement().sign(key).signature.0;
+        Frame { content, signature }
+    }
+
+    pub fn signed(&self) -> Signed {
+        Signed { statement: self.content.statement(), signature: Hex(self.signature) }
+    }
+
     pub fn encode(&self) -> Vec<u8> {
-        let (kind, content) = match self {
-            // A note holds texts and numbers only: nothing in it can fail to be written.
-            Frame::Note(note) => (NOTE, serde_json::to_vec(note).unwrap_or_default()),
-            Frame::Asking(asking) => (ASKING, serde_json::to_vec(asking).unwrap_or_default()),
-            Frame::Step(bytes) => (STEP, bytes.clone()),
-        };
-        let mut frame = ((content.len() + 1) as u32).to_le_bytes().to_vec();
-        frame.push(kind);
-        frame.extend(content);
+        let bytes = self.content.bytes();
+        let mut frame = Vec::with_capacity(4 + FRAME_HEADER_BYTES + bytes.len());
+        frame.extend(((FRAME_HEADER_BYTES + bytes.len()) as u32).to_le_bytes());
+        frame.extend([FRAME_VERSION, self.content.kind()]);
+        frame.extend(self.signature);
+        frame.extend(bytes);
         frame
     }
 
-    /// What follows the length.
+    /// The bytes after the length. Every content has one encoding: a signature is over what was
+    /// read.
     pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
-        match bytes.split_first() {
-            Some((&NOTE, content)) if content.len() <= NOTE_BYTES_MAX => {
-                serde_json::from_slice(content).map(Frame::Note).map_err(|_| FrameError::Garbled)
-            }
-            Some((&ASKING, content)) if content.len() <= NOTE_BYTES_MAX => {
-                serde_json::from_slice(content).map(Frame::Asking).map_err(|_| FrameError::Garbled)
-            }
-            Some((&STEP, content)) => Ok(Frame::Step(content.to_vec())),
-            _ => Err(FrameError::Garbled),
+        let (version, rest) = bytes.split_first().ok_or(FrameError::Garbled)?;
+        if *version != FRAME_VERSION {
+            return Err(FrameError::Version(*version));
         }
+        let (kind, rest) = rest.split_first().ok_or(FrameError::Garbled)?;
+        let (signature, bytes) = rest.split_first_chunk::<64>().ok_or(FrameError::Garbled)?;
+        if *kind == STEP {
+            return Ok(Frame { content: Content::Step(bytes.to_vec()), signature: *signature });
+        }
+        if bytes.len() > NOTE_BYTES_MAX {
+            return Err(FrameError::Garbled);
+        }
+        let content = match *kind {
+            NOTE => serde_json::from_slice(bytes).map(Content::Note),
+            ASKING => serde_json::from_slice(bytes).map(Content::Asking),
+            STANDING => serde_json::from_slice(bytes).map(Content::Standing),
+            _ => return Err(FrameError::Garbled),
+        };
+        let content = content.map_err(|_| FrameError::Garbled)?;
+        if content.bytes() != bytes {
+            return Err(FrameError::Garbled);
+        }
+        Ok(Frame { content, signature: *signature })
     }
 
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
@@ -241,8 +422,8 @@ impl Frame {
     /// An empty frame: the sender is there, and has nothing to say.
     pub const ALIVE: [u8; 4] = [0; 4];
 
-    /// Reads one frame of at most so many bytes, or nothing from an empty one; no more room is made
-    /// than bytes arrive.
+    /// Reads one frame of at most this many bytes, or nothing from an empty one; no more room is
+    /// made than bytes arrive.
     pub fn read(from: &mut impl Read, bytes_max: usize) -> Result<Option<Frame>, FrameError> {
         let mut length = [0; 4];
         from.read_exact(&mut length)?;
@@ -270,32 +451,87 @@ mod tests {
         Hex([7; 16])
     }
 
+    fn key() -> SigningKey {
+        SigningKey::from_bytes(&[5; 32])
+    }
+
     fn question() -> Question {
         let (by, analyst) = ("north".to_owned(), "ada".to_owned());
         let (id, nonce) = (run(), Hex([8; 16]));
         Question { id, nonce, epoch: 3, run: run(), sql: "SELECT 'ß'".to_owned(), by, analyst }.named()
     }
 
+    fn proposal() -> Proposal {
+        let roster = vec![Named { name: "north".to_owned(), key: Hex([1; 32]), signing_key: Hex([3; 32]) }];
+        Proposal { run: run(), epoch: 3, terms: Hex([2; 32]), roster, by: "north".to_owned() }
+    }
+
     #[test]
-    fn frames_read_back_as_they_were_written() {
-        let roster = vec![Named { name: "north".to_owned(), key: Hex([1; 32]) }];
-        let proposal = Proposal { run: run(), epoch: 3, terms: Hex([2; 32]), roster, by: "north".to_owned() };
-        let frames = [
-            Frame::Note(Note::Propose { proposal }),
-            Frame::Note(Note::Aborted { run: run(), why: "ß \"quoted\"".to_owned(), blamed: None }),
-            Frame::Note(Note::Inquire { run: run() }),
-            Frame::Asking(Asking::Ask { question: question() }),
-            Frame::Asking(Asking::Unanswered { id: run(), why: "away".to_owned(), blamed: Some("north".to_owned()) }),
-            Frame::Asking(Asking::Again { id: run() }),
-            Frame::Step(vec![0; 1000]),
+    fn frames_read_back_as_they_were_written_and_verify() {
+        let aborted = Note::Aborted { run: run(), why: "ß \"quoted\"".to_owned(), because: None };
+        let signed = Statement::Note { note: aborted.clone() }.sign(&key());
+        let because = Because::Statement { by: "south".to_owned(), signed: signed.clone() };
+        let contents = [
+            Content::Note(Note::Propose { proposal: proposal(), previous: None }),
+            Content::Note(aborted),
+            Content::Note(Note::Aborted { run: run(), why: String::new(), because: Some(Box::new(because)) }),
+            Content::Note(Note::Inquire { run: run() }),
+            Content::Standing(Standing::Own { heads: Heads::default() }),
+            Content::Standing(Standing::Known { signed: Some(signed) }),
+            Content::Asking(Asking::Ask { question: question() }),
+            Content::Asking(Asking::Unanswered { id: run(), why: "away".to_owned() }),
+            Content::Asking(Asking::Again { id: run() }),
+            Content::Step(vec![0; 1000]),
+            Content::Step(Vec::new()),
         ];
         let mut bytes = Vec::new();
+        let frames = contents.map(|content| Frame::sign(content, &key()));
         frames.iter().for_each(|frame| frame.write(&mut bytes).unwrap());
         let mut from = bytes.as_slice();
         for frame in &frames {
-            assert_eq!(Frame::read(&mut from, 2000).unwrap().as_ref(), Some(frame));
+            let read = Frame::read(&mut from, 4000).unwrap().unwrap();
+            assert_eq!(read, *frame);
+            assert!(read.signed().verifies(&key().public()));
+            assert!(!read.signed().verifies(&SigningKey::from_bytes(&[6; 32]).public()));
         }
         assert!(matches!(Frame::read(&mut from, 2000), Err(FrameError::Io(_))), "nothing is left");
+    }
+
+    #[test]
+    fn a_changed_byte_anywhere_breaks_the_frame_or_its_signature() {
+        let message = [vec![4, 2], vec![7; 200]].concat();
+        for content in [Content::Note(Note::Inquire { run: run() }), Content::Step(message)] {
+            let good = Frame::sign(content, &key()).encode();
+            for place in 4..good.len() {
+                let mut bytes = good.clone();
+                bytes[place] ^= 1;
+                let verifies = Frame::decode(&bytes[4..]).is_ok_and(|frame| frame.signed().verifies(&key().public()));
+                assert!(!verifies, "byte {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_proposal_is_in_its_digest_and_in_what_is_approved() {
+        let one = proposal();
+        let named = |name: &str, key: u8, signing: u8| {
+            vec![Named { name: name.to_owned(), key: Hex([key; 32]), signing_key: Hex([signing; 32]) }]
+        };
+        let others = [
+            Proposal { run: Hex([9; 16]), ..one.clone() },
+            Proposal { epoch: 4, ..one.clone() },
+            Proposal { terms: Hex([9; 32]), ..one.clone() },
+            Proposal { by: "south".to_owned(), ..one.clone() },
+            Proposal { roster: Vec::new(), ..one.clone() },
+            Proposal { roster: named("south", 1, 3), ..one.clone() },
+            Proposal { roster: named("north", 2, 3), ..one.clone() },
+            Proposal { roster: named("north", 1, 4), ..one.clone() },
+        ];
+        for other in others {
+            assert_ne!(other.digest(), one.digest(), "{other:?}");
+            assert_ne!(other.approval(&[1; 32]), one.approval(&[1; 32]), "{other:?}");
+        }
+        assert_ne!(one.approval(&[1; 32]), one.approval(&[2; 32]));
     }
 
     #[test]
@@ -315,15 +551,20 @@ mod tests {
 
     #[test]
     fn what_is_too_long_or_garbled_is_refused() {
-        let long = Frame::Step(vec![0; 1000]).encode();
-        assert!(matches!(Frame::read(&mut long.as_slice(), 1000), Err(FrameError::TooLong { found: 1001, max: 1000 })));
+        let long = Frame::sign(Content::Step(vec![0; 1000]), &key()).encode();
+        let refused = Frame::read(&mut long.as_slice(), 1000);
+        assert!(matches!(refused, Err(FrameError::TooLong { found: 1066, max: 1000 })));
         assert!(matches!(Frame::read(&mut &long[..500], 2000), Err(FrameError::Io(_))), "it ends early");
-        for content in [&b""[..], b"\x03", b"\x04", b"\x03{}", b"\x01{}", b"\x01{\"note\":\"prepared\",\"run\":\"00\"}"]
-        {
-            assert!(matches!(Frame::decode(content), Err(FrameError::Garbled)), "{content:?}");
-        }
-        let note = serde_json::to_string(&Note::Prepared { run: run() }).unwrap();
+        let note = serde_json::to_string(&Note::Inquire { run: run() }).unwrap();
         let unknown = note.replace("\"run\"", "\"more\":1,\"run\"");
-        assert!(Frame::decode(&[&[NOTE], unknown.as_bytes()].concat()).is_err(), "{unknown}");
+        let spaced = note.replace(':', ": ");
+        for content in ["", "{}", "{\"note\":\"inquire\",\"run\":\"00\"}", &unknown, &spaced] {
+            for kind in [0, NOTE, ASKING, STANDING, 9] {
+                let bytes = [&[FRAME_VERSION, kind][..], &[0; 64], content.as_bytes()].concat();
+                assert!(matches!(Frame::decode(&bytes), Err(FrameError::Garbled)), "{kind} {content:?}");
+            }
+        }
+        assert!(Frame::decode(&[&[FRAME_VERSION, NOTE][..], &[0; 64], note.as_bytes()].concat()).is_ok());
+        assert!(matches!(Frame::decode(&[NOTE; 20]), Err(FrameError::Garbled)), "no signature");
     }
 }

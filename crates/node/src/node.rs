@@ -2,61 +2,63 @@
 //! the passing of time go in; notes and messages come out, after everything they rest on is stored.
 //!
 //! **All or none.** A node that has found the release writes it beside its place, journals that it
-//! is *prepared*, and says so. From then on it cannot give up. Whoever has heard from all that they
-//! are prepared publishes, and says so. A node that gives up before journals that, and never
-//! prepares that run; so *aborted* from anybody means that nobody has published, and *published*
-//! from anybody means that all are prepared. A node that was restarted while prepared is in doubt:
-//! it repeats its question until one of the two is answered, or all say that they are prepared.
+//! has *staged* it, and says so with the release's hash. A node that has heard that all have staged
+//! the same release journals that it is *prepared* and signs that. The signatures of all custodians
+//! are a certificate, and a run is published on a certificate and on nothing else. No certificate
+//! exists without this node's signature, so before it is prepared it may give up, and afterwards
+//! only a certificate or its operator ends the run: another custodian's word that it gave up, or
+//! that it published, does not. A node that has staged does not give up by itself either, so that
+//! others who are prepared do not wait in vain; after a crash it goes on from what is on the disk.
 //!
 //! A crash before that ends the run: keys and masks are gone, and a new run is proposed. Nothing is
 //! rebuilt from saved coins.
+//!
+//! **Blame.** A node blames a custodian when it has two statements under that custodian's signature
+//! that contradict each other (`evidence.rs`), and journals both. What it merely observed (silence,
+//! a malformed message) is in the reason for which it gave up, and names no culprit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use hedgerow_joint::{AgreedRef, Profile, Share};
 use hedgerow_smc::baseline::Chances;
-use hedgerow_smc::{BurnBook, Coins, Digest, Head, Member};
+use hedgerow_smc::{BurnBook, Coins, Digest, Head, Member, SigningKey};
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
 use crate::answering::Questions;
-use crate::endpoint::Queried;
+use crate::certificate::Certificate;
+use crate::clock::Time;
+use crate::evidence::Evidence;
 use crate::health::Counts;
 use crate::journal::{Detail, Record, What};
-use crate::message::{Frame, Hex, Proposal, RunId, plain};
+use crate::message::{Because, Content, Frame, Hex, Proposal, RunId, plain};
 use crate::outlines::Outlines;
+use crate::query::Queried;
+use crate::rejections::{Hour, Kind, Rejected};
 use crate::run::{Ending, Open, Phase};
 use crate::settings::{Deadlines, Peer, Role};
+use crate::statement::Signed;
 use crate::steps::Execution;
 use crate::store::{Store, StoreError};
 
-/// After so long without progress a node repeats what it has said.
+/// After this time without progress a node repeats what it has said.
 pub(crate) const REPEAT_MS: u64 = 1000;
-/// So much longer for every so many bytes of it: others need time for long vectors, and repetitions
-/// would take more of it from them.
+/// One millisecond longer for this number of bytes: others need time for long vectors, and
+/// repetitions would take more of it from them.
 const REPEAT_BYTES_PER_MS: u64 = 1 << 10;
-/// But before so large a part of the time after which somebody is blamed.
+/// But before this part of the time after which a run is given up.
 const REPEAT_PARTS_OF_SILENCE: u64 = 4;
-/// Rejected connections and messages in the journal, in an hour.
-const REJECTIONS_MAX: u32 = 600;
-const HOUR_MS: u64 = 3_600_000;
+pub(crate) const HOUR_MS: u64 = 3_600_000;
 
 /// Reads this custodian's rows as they are now. An error holds nothing private.
 pub type ReadRows = Box<dyn FnMut() -> Result<Share, String> + Send>;
 
-/// When something happens: for deadlines, and for the journal.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Time {
-    /// Milliseconds that never go back.
-    pub steady_ms: u64,
-    /// Milliseconds since 1970.
-    pub unix_ms: u64,
-}
-
-/// Who a node is, what it agrees to, and whom it knows.
+/// The identity of a node, its terms, and its peers.
 pub struct Custodian {
     pub own: Member,
+    /// The signing key of this node; `own` has the public half.
+    pub signing: Arc<SigningKey>,
     pub peers: Vec<Peer>,
     pub agreed: AgreedRef,
     pub deadlines: Deadlines,
@@ -70,7 +72,7 @@ impl std::fmt::Debug for Custodian {
     }
 }
 
-/// What the operator of this node asks of it.
+/// A command of this node's operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     Status,
@@ -79,7 +81,7 @@ pub enum Command {
         operator: String,
         without: Vec<String>,
     },
-    /// `plan` is the digest, or its first digits.
+    /// `plan` is the digest, or at least its first 32 digits.
     Approve {
         operator: String,
         plan: String,
@@ -88,9 +90,14 @@ pub enum Command {
     Withdraw {
         operator: String,
     },
+    /// Gives up a run that is in doubt: the others may have published it.
+    Resolve {
+        operator: String,
+        why: String,
+    },
 }
 
-/// What goes out: to whom, and what.
+/// An outgoing message and its receivers.
 pub type Sent = Vec<(String, Frame)>;
 
 /// Why a node does not start.
@@ -115,25 +122,38 @@ pub struct Node<S> {
     /// The runs of `ended`, in that order.
     pub(crate) order: Vec<RunId>,
     pub(crate) epochs: u64,
+    /// The certificate of the last epoch.
+    pub(crate) previous: Option<Box<Certificate>>,
     pub(crate) open: Option<Open>,
+    /// Statements of runs that have ended.
+    pub(crate) past: VecDeque<Evidence>,
+    /// By run, the custodian that was convicted.
+    pub(crate) blamed: BTreeMap<RunId, String>,
+    /// By peer, the last heads that it signed; which peers have answered, and when we last sent
+    /// ours.
+    pub(crate) known_heads: BTreeMap<String, Signed>,
+    pub(crate) heads_heard: BTreeSet<String>,
+    pub(crate) heads_requested_at: u64,
+    pub(crate) opened_at: u64,
+    /// Why this node answers nothing: a peer knows another journal of it.
+    pub(crate) replaced: Option<String>,
     /// Questions over rows that are apart.
     pub(crate) questions: Questions,
     pub(crate) time: Time,
     pub(crate) records: Vec<Record>,
     pub(crate) outbox: Sent,
-    /// By peer, how many proposals and questions were turned away; and how many rejections there
-    /// were; since when.
+    /// By peer, how many proposals and questions were refused, and since when.
     pub(crate) refusals: BTreeMap<String, u32>,
-    pub(crate) rejections: u32,
     pub(crate) counted_since: u64,
-    /// Since the node was started.
-    pub(crate) rejected_in_all: u64,
+    pub(crate) rejections: Hour,
 }
 
 impl<S: Store> Node<S> {
     /// Reads the journal and the book, ends what a restart ends, and asks about what is in doubt.
     pub fn open(custodian: Custodian, mut store: S, mut rng: StdRng, time: Time) -> Result<(Node<S>, Sent), OpenError> {
         let history = store.history()?;
+        let lifetime_ms = Questions::lifetime_ms(custodian.deadlines.answer.as_millis() as u64);
+        let questions = store.questions(time.unix_ms.saturating_sub(lifetime_ms))?;
         let head = last_head(&history);
         let book = match (store.book()?, head) {
             (Some(bytes), Some(head)) => BurnBook::decode_after(&bytes, &head).map_err(OpenError::Book)?,
@@ -158,25 +178,34 @@ impl<S: Store> Node<S> {
             ended: BTreeMap::new(),
             order: Vec::new(),
             epochs: 0,
+            previous: None,
             open: None,
-            questions: Questions::default(),
+            past: VecDeque::new(),
+            blamed: BTreeMap::new(),
+            known_heads: BTreeMap::new(),
+            heads_heard: BTreeSet::new(),
+            heads_requested_at: time.steady_ms,
+            opened_at: time.steady_ms,
+            replaced: None,
+            questions: Questions::after_restart(questions),
             time,
             records: Vec::new(),
             outbox: Vec::new(),
             refusals: BTreeMap::new(),
-            rejections: 0,
             counted_since: time.steady_ms,
-            rejected_in_all: 0,
+            rejections: Hour::default(),
         };
         let own = node.custodian.own.name.clone();
         node.note(What::Opened, None, &own, json!({ "terms": Hex(terms) }));
         node.replay(&history)?;
-        let sent = node.flush()?;
+        let mut sent = node.flush()?;
+        node.ask_for_heads();
+        sent.extend(node.flush()?);
         Ok((node, sent))
     }
 
     fn replay(&mut self, history: &[Record]) -> Result<(), OpenError> {
-        let mut unfinished: Option<(Proposal, bool)> = None;
+        let mut unfinished: Option<Unfinished> = None;
         let mut last = None;
         for record in history {
             let Some(run) = record.run else { continue };
@@ -184,25 +213,47 @@ impl<S: Store> Node<S> {
             match record.what {
                 What::Proposed => {
                     let proposal = serde_json::from_str(record.detail.text()).map_err(|_| broken("a proposal"))?;
-                    unfinished = Some((proposal, false));
+                    unfinished = Some(Unfinished { proposal, staged: None, prepared: false });
+                }
+                What::Joined => {
+                    let signed: Option<Signed> = serde_json::from_value(record.detail.value()["signed"].take()).ok();
+                    if let Some(signed) = signed {
+                        self.keep_heads(&record.who, &signed);
+                    }
+                }
+                What::Staged => {
+                    let open = unfinished.as_mut().filter(|open| open.proposal.run == run);
+                    let mut detail = record.detail.value();
+                    let mut hash = |key: &str| serde_json::from_value::<Hex<32>>(detail[key].take()).ok();
+                    let hashes = [hash("plan"), hash("committed"), hash("release")];
+                    let [Some(plan), Some(committed), Some(release)] = hashes else {
+                        return Err(broken("the release"));
+                    };
+                    open.ok_or_else(|| broken("the release"))?.staged = Some([plan, committed, release]);
                 }
                 What::Prepared => {
-                    let open = unfinished.as_mut().filter(|(proposal, _)| proposal.run == run);
-                    open.ok_or_else(|| broken("the preparation"))?.1 = true;
+                    let open = unfinished.as_mut().filter(|open| open.proposal.run == run && open.staged.is_some());
+                    open.ok_or_else(|| broken("the preparation"))?.prepared = true;
                 }
                 What::Published => {
-                    let epoch = record.detail.value()["epoch"].as_u64().ok_or_else(|| broken("the epoch"))?;
+                    let certificate = serde_json::from_value(record.detail.value()["certificate"].take());
+                    let certificate: Box<Certificate> = certificate.map_err(|_| broken("the certificate"))?;
+                    let epoch = certificate.proposal.epoch;
                     last = Some((run, epoch));
                     self.epochs = epoch;
-                    self.end(run, Ending::Published { epoch });
+                    self.previous = Some(certificate.clone());
+                    self.end(run, Ending::Published { certificate });
                     unfinished = None;
                 }
+                What::Blamed => {
+                    self.blamed.insert(run, record.who.clone());
+                }
                 What::Aborted | What::Refused => {
-                    let detail = record.detail.value();
-                    let text = |key: &str| detail[key].as_str().map(str::to_owned);
-                    let why = text("why").unwrap_or_default();
-                    self.end(run, Ending::Aborted { why, blamed: text("blamed") });
-                    if unfinished.as_ref().is_some_and(|(proposal, _)| proposal.run == run) {
+                    let mut detail = record.detail.value();
+                    let why = detail["why"].as_str().unwrap_or_default().to_owned();
+                    let because: Option<Box<Because>> = serde_json::from_value(detail["because"].take()).ok().flatten();
+                    self.end(run, Ending::Aborted { why, because });
+                    if unfinished.as_ref().is_some_and(|open| open.proposal.run == run) {
                         self.store.discard(run)?;
                         unfinished = None;
                     }
@@ -214,24 +265,24 @@ impl<S: Store> Node<S> {
             // A crash may have cut off its last step.
             self.store.publish(run, epoch)?;
         }
-        let Some((proposal, prepared)) = unfinished else { return Ok(()) };
+        let Some(Unfinished { proposal, staged, prepared }) = unfinished else { return Ok(()) };
         let roster = proposal.roster().map_err(|fault| OpenError::Journal(fault.to_string()))?;
         let me = roster.members().iter().position(|member| member.name == self.custodian.own.name);
         let me = me.ok_or_else(|| OpenError::Journal("a roster without this node".to_owned()))?;
-        let mut open = Open::new(proposal, roster, me as u16, Phase::Prepared, self.time.steady_ms);
-        open.prepared[me] = prepared;
+        let phase = if prepared { Phase::Prepared } else { Phase::Staged };
+        let mut open = Open::new(proposal, roster, me as u16, phase, self.time.steady_ms);
         open.in_doubt = true;
+        let Some([plan, committed, release]) = staged else {
+            self.open = Some(open);
+            return Ok(self.abort("it was restarted")?);
+        };
+        (open.approved, open.committed, open.release) = (Some(plan), Some(committed), Some(release));
         self.open = Some(open);
-        if prepared {
-            self.repeat_prepared();
-        } else {
-            let own = self.custodian.own.name.clone();
-            self.abort("it was restarted", Some(own))?;
-        }
+        self.repeat_outcome();
         Ok(())
     }
 
-    /// What the operator asks for; the answer is for the operator's eyes.
+    /// Executes a command of the operator; the answer is for the operator alone.
     pub fn command(&mut self, time: Time, command: &Command) -> Result<(Result<Value, String>, Sent), StoreError> {
         self.enter(time);
         let answer = match command {
@@ -239,6 +290,7 @@ impl<S: Store> Node<S> {
             Command::Propose { operator, without } => self.propose(operator, without)?,
             Command::Approve { operator, plan, insist } => self.approve(operator, plan, *insist)?,
             Command::Withdraw { operator } => self.withdraw(operator)?,
+            Command::Resolve { operator, why } => self.resolve(operator, why)?,
         };
         Ok((answer, self.flush()?))
     }
@@ -247,14 +299,17 @@ impl<S: Store> Node<S> {
     pub fn receive(&mut self, time: Time, from: &str, frame: Frame) -> Result<Sent, StoreError> {
         self.enter(time);
         let known = self.custodian.peers.iter().find(|peer| peer.member.name == from);
-        match known.map(|peer| peer.role) {
-            Some(Role::Custodian) => match frame {
-                Frame::Note(note) => self.heard(from, note)?,
-                Frame::Asking(asking) => self.heard_asking(from, asking)?,
-                Frame::Step(bytes) => self.stepped(from, &bytes)?,
+        let signed = frame.signed();
+        match known.map(|peer| (peer.role, signed.verifies(&peer.member.signing_key))) {
+            Some((Role::Custodian, true)) => match frame.content {
+                Content::Note(note) => self.heard(from, note, &signed)?,
+                Content::Asking(asking) => self.heard_asking(from, asking)?,
+                Content::Standing(standing) => self.heard_standing(from, standing, &signed)?,
+                Content::Step(bytes) => self.stepped(from, &bytes, &signed)?,
             },
-            Some(Role::Analyst | Role::Auditor) => self.rejected(from, "an analyst takes no part in runs"),
-            None => self.rejected(from, "nobody whom this node knows"),
+            Some((Role::Custodian, false)) => self.rejected(from, "a message that is not signed with its key"),
+            Some((Role::Analyst | Role::Auditor, _)) => self.rejected(from, "an analyst takes no part in runs"),
+            None => self.rejected(from, "an unknown peer"),
         }
         self.flush()
     }
@@ -263,14 +318,16 @@ impl<S: Store> Node<S> {
     pub fn tick(&mut self, time: Time) -> Result<Sent, StoreError> {
         self.enter(time);
         if time.steady_ms.saturating_sub(self.counted_since) > HOUR_MS {
-            (self.rejections, self.counted_since) = (0, time.steady_ms);
+            self.counted_since = time.steady_ms;
             self.refusals.clear();
             self.forget_hour();
         }
+        self.note_rejections(false);
         if self.open.as_ref().is_some_and(|open| open.found.is_some()) {
-            self.prepare()?;
+            self.stage()?;
         }
         self.tick_questions()?;
+        self.tick_heads();
         let now = time.steady_ms;
         let Deadlines { silence, approval, .. } = self.custodian.deadlines;
         let Some(open) = &mut self.open else { return self.flush() };
@@ -282,16 +339,16 @@ impl<S: Store> Node<S> {
             Phase::Proposed if now.saturating_sub(open.opened_at) > approval.as_millis() as u64 => {
                 let late = open.lacking(&open.approvals, Option::is_some);
                 let why = format!("no approval in time from {}", late.join(", "));
-                self.abort(&why, late.first().cloned())?;
+                self.abort(&why)?;
             }
             Phase::Executing if silent => {
                 let waits_for = open.execution.as_ref().map(Execution::waits_for).unwrap_or_default();
                 let names: Vec<String> = waits_for.iter().map(|place| open.name_of(*place)).collect();
                 let why = format!("no message in {} s from {}", silence.as_secs(), names.join(", "));
-                self.abort(&why, names.first().cloned())?;
+                self.abort(&why)?;
             }
             phase if now.saturating_sub(open.repeated_at.max(open.progressed_at)) >= repeat_after => {
-                open.in_doubt |= phase == Phase::Prepared && silent;
+                open.in_doubt |= matches!(phase, Phase::Staged | Phase::Prepared) && silent;
                 open.repeated_at = now;
                 self.repeat();
             }
@@ -305,14 +362,14 @@ impl<S: Store> Node<S> {
         self.open.as_ref().is_some_and(|open| open.found.is_some())
     }
 
-    /// A connection or message that the transport turned away.
-    pub fn reject(&mut self, time: Time, whom: &str, why: &str) -> Result<(), StoreError> {
+    /// Connections or messages that the transport rejected.
+    pub fn reject(&mut self, time: Time, rejected: &[Rejected]) -> Result<(), StoreError> {
         self.enter(time);
-        self.rejected(whom, why);
+        rejected.iter().for_each(|rejected| self.note_rejected(rejected));
         self.flush().map(|_| ())
     }
 
-    /// What analysts queried, each with the epoch and the statement.
+    /// The statements of analysts, each with its epoch.
     pub fn queried(&mut self, time: Time, queries: &[Queried]) -> Result<(), StoreError> {
         self.enter(time);
         for Queried { who, epoch, sql } in queries {
@@ -325,10 +382,12 @@ impl<S: Store> Node<S> {
     pub fn close(&mut self, time: Time) -> Result<Sent, StoreError> {
         self.enter(time);
         let own = self.custodian.own.name.clone();
-        if self.open.as_ref().is_some_and(|open| open.phase != Phase::Prepared) {
-            self.abort("it was shut down", Some(own.clone()))?;
+        let ends = |open: &Open| matches!(open.phase, Phase::Proposed | Phase::Executing);
+        if self.open.as_ref().is_some_and(ends) {
+            self.abort("it was shut down")?;
         }
         self.close_questions()?;
+        self.note_rejections(true);
         self.note(What::Closed, None, &own, json!({}));
         self.flush()
     }
@@ -342,36 +401,45 @@ impl<S: Store> Node<S> {
         &self.store
     }
 
-    /// What health and metrics say of the node itself.
+    /// The node's own figures for health and metrics.
     pub fn counts(&self) -> Counts {
         let published = self.ended.values().filter(|ending| matches!(ending, Ending::Published { .. })).count() as u64;
         Counts {
             published,
             aborted: self.ended.len() as u64 - published,
-            rejected: self.rejected_in_all,
+            rejected: self.rejections.totals(),
             open: self.open.is_some(),
             in_doubt: self.open.as_ref().is_some_and(|open| open.in_doubt),
             questions: self.open_questions() as u64,
             peers: self.custodian.peers.iter().filter(|peer| peer.role == Role::Custodian).count() as u64,
-            peers_connected: 0,
+            ..Counts::default()
         }
     }
 
-    /// The number of the last published run; nothing while a run is in doubt, or before the first.
+    /// The number of the last published run; nothing before the first, while others may have
+    /// published a later one, or where a peer knows another journal of this node.
     pub fn epoch(&self) -> Option<u64> {
         let doubt = self.open.as_ref().is_some_and(|open| open.phase == Phase::Prepared);
-        (self.epochs > 0 && !doubt).then_some(self.epochs)
+        (self.epochs > 0 && !doubt && self.may_answer()).then_some(self.epochs)
     }
 
-    /// What happened to a run, if it has ended here.
+    /// The outcome of a run, if it has ended here.
     pub fn ending(&self, run: &RunId) -> Option<&Ending> {
         self.ended.get(run)
     }
 }
 
+/// A run that a restart found open.
+struct Unfinished {
+    proposal: Proposal,
+    /// The digest that was approved, that of the plan in it, and the hash of the release.
+    staged: Option<[Hex<32>; 3]>,
+    prepared: bool,
+}
+
 impl<S: Store> Node<S> {
-    /// It is this time now. While the node did not look up it heard nobody, so that is not counted
-    /// against anybody.
+    /// It is this time now. Time in which the node was busy is not counted against its peers: it
+    /// heard none of them.
     pub(crate) fn enter(&mut self, time: Time) {
         let away = time.steady_ms.saturating_sub(self.time.steady_ms);
         self.time = time;
@@ -384,10 +452,22 @@ impl<S: Store> Node<S> {
     }
 
     pub(crate) fn rejected(&mut self, whom: &str, why: &str) {
-        self.rejections += 1;
-        self.rejected_in_all += 1;
-        if self.rejections <= REJECTIONS_MAX {
-            self.note(What::Rejected, None, &plain(whom), json!({ "why": plain(why) }));
+        let (whom, why) = (whom.to_owned(), why.to_owned());
+        self.note_rejected(&Rejected { kind: Kind::Message, whom, why, times: 1 });
+    }
+
+    fn note_rejected(&mut self, rejected: &Rejected) {
+        let Rejected { whom, why, .. } = rejected;
+        let rejected = Rejected { whom: plain(whom), why: plain(why), ..rejected.clone() };
+        if let Some(detail) = self.rejections.add(&rejected, self.time.unix_ms) {
+            self.note(What::Rejected, None, &rejected.whom, detail);
+        }
+    }
+
+    /// Counts of rejections that are not in the journal one by one.
+    fn note_rejections(&mut self, ends: bool) {
+        for counts in self.rejections.due(self.time.unix_ms, ends) {
+            self.note(What::Rejected, None, "several", counts);
         }
     }
 
@@ -411,10 +491,10 @@ impl<S: Store> Node<S> {
     }
 }
 
-/// A node that looks up only after so long was busy, or asleep.
+/// A node that looks up only after this time was busy, or asleep.
 const BUSY_MS: u64 = 1000;
 
-/// How long after the last progress so many bytes are said again.
+/// How long after the last progress what takes this number of bytes is said again.
 pub(crate) fn repeat_after(bytes: u64, silence_ms: u64) -> u64 {
     let latest = (silence_ms / REPEAT_PARTS_OF_SILENCE).max(REPEAT_MS);
     (REPEAT_MS + bytes / REPEAT_BYTES_PER_MS).min(latest)

@@ -1,4 +1,4 @@
-//! What a round opened, as the journal has it: JSON, written as it goes. A large run opens tens of
+//! The opened values of a round in the journal: JSON, written as it goes. A large run opens tens of
 //! millions of values; to make a tree of each list first takes longer than the round.
 
 use std::io::{self, Write};

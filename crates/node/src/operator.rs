@@ -1,10 +1,10 @@
-//! The operator's way to a node: a socket in the node's folder, which nobody else can open. One
+//! The operator's way to a node: a socket in the node's folder, which only its owner can open. One
 //! line of JSON in, one out.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel};
@@ -15,9 +15,11 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::net::Heard;
+use crate::event::Event;
+use crate::journal::SQL_CHARACTERS_MAX;
 use crate::node::Command;
-use crate::query::{self, Asks, STACK_BYTES};
+use crate::part::Common;
+use crate::query::{self, Asks, Queried, STACK_BYTES};
 
 const REQUEST_BYTES_MAX: u64 = 1 << 16;
 const ANSWER_BYTES_MAX: u64 = 1 << 26;
@@ -44,18 +46,33 @@ pub enum Request {
     Withdraw {
         operator: String,
     },
-    /// Over an epoch whose rows are apart.
+    Resolve {
+        operator: String,
+        why: String,
+    },
+    /// Over the release of an epoch, or, where rows are apart, to all custodians.
     Query {
         operator: String,
         epoch: u64,
         sql: String,
     },
+    /// Read settings, certificates and revocation lists again.
+    Reload {
+        operator: String,
+    },
+}
+
+/// A request of an operator to the daemon.
+#[derive(Debug)]
+pub enum Order {
+    Node(Command),
+    Reload { operator: String },
 }
 
 /// A command, and where its answer goes.
 #[derive(Debug)]
 pub struct Requested {
-    pub command: Command,
+    pub order: Order,
     pub answer: Sender<Result<Value, String>>,
 }
 
@@ -63,7 +80,9 @@ pub struct Requested {
 #[derive(Debug, Clone)]
 pub struct Towards {
     pub commands: SyncSender<Requested>,
-    pub questions: SyncSender<Heard>,
+    pub events: SyncSender<Event>,
+    /// The node's folder, which has the releases.
+    pub data: PathBuf,
 }
 
 /// Takes commands; an error when another node runs in the same folder.
@@ -135,23 +154,32 @@ impl Drop for Open {
 
 impl Towards {
     fn query(&self, operator: &str, epoch: u64, sql: &str) -> Result<Value, String> {
+        let gone = |_| "the node is ending".to_owned();
+        if Common::read(&query::folder(&self.data, epoch))?.is_none() {
+            let shown = sql.chars().take(SQL_CHARACTERS_MAX).collect();
+            let queried = Queried { who: operator.to_owned(), epoch, sql: shown };
+            self.events.send(Event::Queried(queried)).map_err(gone)?;
+            return query::answer(&self.data, epoch, sql);
+        }
         let (asks, asker) = Asks::new(operator, epoch, sql);
-        self.questions.send(Heard::Asks(asks)).map_err(|_| "the node is ending".to_owned())?;
+        self.events.send(Event::Asks(asks)).map_err(gone)?;
         let totals = asker.wait(ANSWER_TIME, || false).map_err(|why| why.to_string())?;
         query::answer_totals(&totals, epoch, sql)
     }
 
     fn answer(&self, request: Request) -> Result<Value, String> {
         let gone = || "the node is ending".to_owned();
-        let command = match request {
+        let order = match request {
             Request::Query { operator, epoch, sql } => return self.query(&operator, epoch, &sql),
-            Request::Status => Command::Status,
-            Request::Propose { operator, without } => Command::Propose { operator, without },
-            Request::Approve { operator, plan, insist } => Command::Approve { operator, plan, insist },
-            Request::Withdraw { operator } => Command::Withdraw { operator },
+            Request::Status => Order::Node(Command::Status),
+            Request::Propose { operator, without } => Order::Node(Command::Propose { operator, without }),
+            Request::Approve { operator, plan, insist } => Order::Node(Command::Approve { operator, plan, insist }),
+            Request::Withdraw { operator } => Order::Node(Command::Withdraw { operator }),
+            Request::Reload { operator } => Order::Reload { operator },
+            Request::Resolve { operator, why } => Order::Node(Command::Resolve { operator, why }),
         };
         let (answer, answered) = channel();
-        self.commands.send(Requested { command, answer }).map_err(|_| gone())?;
+        self.commands.send(Requested { order, answer }).map_err(|_| gone())?;
         answered.recv_timeout(ANSWER_TIME).map_err(|_| gone())?
     }
 }

@@ -10,7 +10,7 @@ use hedgerow_joint::JointClass;
 /// Makes the outline of a release from its classes. An error holds nothing private.
 pub type MakeOutline = Box<dyn Fn(&[JointClass]) -> Result<Outline, String> + Send + Sync>;
 
-/// Outlines of so many epochs are kept in memory.
+/// The most epochs whose outlines are kept in memory.
 const OUTLINES_MAX: usize = 4;
 
 /// The outlines of this node's epochs, made once: for questions of others and for its analysts.

@@ -18,10 +18,10 @@ use crate::message::{Hex, Named, RunId};
 
 /// The longest file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 32;
-const OUTLINE: &str = "outline.json";
+pub(crate) const OUTLINE: &str = "outline.json";
 const OWN: &str = "part.json";
 
-/// What all custodians of an epoch know.
+/// The data that all custodians of an epoch know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Common {
@@ -56,7 +56,7 @@ pub struct Part {
 }
 
 impl Common {
-    /// Of an epoch's folder; nothing where the epoch is a whole release.
+    /// Of an epoch's folder; `None` where the epoch is a whole release.
     pub fn read(folder: &Path) -> Result<Option<Common>, String> {
         read(&folder.join(OUTLINE))
     }
@@ -68,7 +68,7 @@ impl Part {
         write(&folder.join(OWN), &self.own)
     }
 
-    /// Of an epoch's folder; nothing where the epoch is a whole release.
+    /// Of an epoch's folder; `None` where the epoch is a whole release.
     pub fn read(folder: &Path) -> Result<Option<Part>, String> {
         let Some(common) = Common::read(folder)? else { return Ok(None) };
         let path = folder.join(OWN);
@@ -130,7 +130,11 @@ mod tests {
 
     fn part() -> Part {
         let class = |first, last, rows| JointClass::of_ends(rows, [(first, last)]);
-        let roster = ["east", "north", "south"].map(|name| Named { name: name.to_owned(), key: Hex([1; 32]) });
+        let roster = ["east", "north", "south"].map(|name| Named {
+            name: name.to_owned(),
+            key: Hex([1; 32]),
+            signing_key: Hex([2; 32]),
+        });
         let common = Common {
             run: Hex([7; 16]),
             terms: Hex([8; 32]),

@@ -4,13 +4,17 @@
 use hedgerow_smc::{Coins, Fault};
 use serde_json::json;
 
+use crate::certificate::Certificate;
+use crate::evidence::{Evidence, PAST_MAX};
 use crate::journal::What;
-use crate::message::{Hex, Note, Proposal, plain};
+use crate::message::{Because, Hex, Note, Proposal, plain};
 use crate::node::Node;
 use crate::opened;
 use crate::part::{Common, Part};
-use crate::run::{Ending, Phase};
-use crate::steps::{Advanced, Execution, Next, StepName};
+use crate::run::{Ending, Open, Phase};
+use crate::statement::Slot;
+use crate::step_name::StepName;
+use crate::steps::{Advanced, Execution, Next};
 use crate::store::{Found, Store, StoreError};
 
 impl<S: Store> Node<S> {
@@ -20,10 +24,11 @@ impl<S: Store> Node<S> {
             Ok(false) => Ok(()),
             Err(place) => {
                 let other = open.name_of(place);
-                self.abort("it approved another plan than the one that is known here", Some(other))
+                self.abort(&format!("the operator of {other} approved another plan than the one that is known here"))
             }
             Ok(true) => {
-                open.phase = Phase::Executing;
+                (open.phase, open.approved) = (Phase::Executing, open.approval().map(Hex));
+                open.committed = open.plan.as_ref().map(|plan| Hex(plan.digest()));
                 open.progressed_at = self.time.steady_ms;
                 self.begin(StepName::Classes)
             }
@@ -46,8 +51,7 @@ impl<S: Store> Node<S> {
         let permit = match permit {
             Ok(permit) => permit,
             Err(fault) => {
-                let own = self.custodian.own.name.clone();
-                return self.abort(&fault.to_string(), Some(own));
+                return self.abort(&fault.to_string());
             }
         };
         self.store.save_book(&self.book.encode())?;
@@ -87,7 +91,7 @@ impl<S: Store> Node<S> {
                 self.found(Found::Part(Part { common, own }));
                 Ok(())
             }
-            Next::Nothing => self.abort("even all rows of all custodians as one class break a rule", None),
+            Next::Nothing => self.abort("even all rows of all custodians as one class break a rule"),
             Next::Fault(fault) => self.failed(&fault),
         }
     }
@@ -100,65 +104,122 @@ impl<S: Store> Node<S> {
 
     pub(crate) fn failed(&mut self, fault: &Fault) -> Result<(), StoreError> {
         let Some(open) = &self.open else { return Ok(()) };
-        let blamed = fault.blames().map(|place| open.name_of(place));
-        self.abort(&fault.to_string(), blamed)
+        // Whom it points at is an observation of this node; blame takes two signatures.
+        let about = fault.suspects().map_or(String::new(), |place| format!(" ({})", open.name_of(place)));
+        self.abort(&format!("{fault}{about}"))
     }
 
     /// Writes the release that was found. By now our last message of the last step is on its way,
-    /// so nobody waits for us while we write.
-    pub(crate) fn prepare(&mut self) -> Result<(), StoreError> {
+    /// so no peer waits for us while we write.
+    pub(crate) fn stage(&mut self) -> Result<(), StoreError> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let Some(found) = open.found.take() else { return Ok(()) };
         let Proposal { run, epoch, .. } = open.proposal;
         let own = self.custodian.own.name.clone();
-        // The ledger beside the release is taken from the journal.
+        // The ledger is taken from the journal.
         self.store.append(&std::mem::take(&mut self.records))?;
-        if let Err(why) = self.store.stage(run, epoch, &found)? {
-            return self.abort(&format!("the release could not be made: {why}"), Some(own));
-        }
-        open.phase = Phase::Prepared;
-        open.prepared[usize::from(open.me)] = true;
+        let release = match self.store.stage(run, epoch, &found)? {
+            Ok(release) => release,
+            Err(why) => return self.abort(&format!("the release could not be made: {why}")),
+        };
+        (open.phase, open.release) = (Phase::Staged, Some(release));
         open.progressed_at = self.time.steady_ms;
-        let classes = found.classes().len();
         let rows: u64 = found.classes().iter().map(|class| class.rows).sum();
-        self.note(What::Prepared, Some(run), &own, json!({ "epoch": epoch, "classes": classes, "rows": rows }));
-        self.tell_others(&Note::Prepared { run });
+        let detail = json!({
+            "epoch": epoch,
+            "plan": open.approved,
+            "committed": open.committed,
+            "release": release,
+            "classes": found.classes().len(),
+            "rows": rows,
+        });
+        self.note(What::Staged, Some(run), &own, detail);
+        if let Some(note) = self.open.as_ref().and_then(Open::staged_note) {
+            self.tell_others(&note);
+        }
+        self.prepare_if_staged()
+    }
+
+    /// Signs that this node is prepared once all have staged the same release: from here on a
+    /// certificate may exist.
+    pub(crate) fn prepare_if_staged(&mut self) -> Result<(), StoreError> {
+        let Some(open) = self.open.as_mut().filter(|open| open.phase == Phase::Staged) else { return Ok(()) };
+        if let Some(other) = open.stages_otherwise() {
+            let name = open.name_of(other);
+            let signed = open.evidence.of(other, Slot::Staged).cloned();
+            let because = signed.map(|signed| Because::Statement { by: name.clone(), signed });
+            return self.abort_because(&format!("{name} has another release than this node"), because);
+        }
+        if !open.others().all(|place| open.has_staged(place)) {
+            return Ok(());
+        }
+        (open.phase, open.progressed_at) = (Phase::Prepared, self.time.steady_ms);
+        let Proposal { run, epoch, .. } = open.proposal;
+        let (plan, release, note) = (open.approved, open.release, open.prepared_note());
+        let own = self.custodian.own.name.clone();
+        self.note(What::Prepared, Some(run), &own, json!({ "epoch": epoch, "plan": plan, "release": release }));
+        if let Some(note) = note {
+            self.tell_others(&note);
+        }
         self.publish_if_prepared()
     }
 
     pub(crate) fn publish_if_prepared(&mut self) -> Result<(), StoreError> {
-        let ready = self
-            .open
-            .as_ref()
-            .is_some_and(|open| open.phase == Phase::Prepared && open.prepared.iter().all(|prepared| *prepared));
-        if ready { self.publish() } else { Ok(()) }
+        let Some(open) = self.open.as_ref().filter(|open| open.phase == Phase::Prepared) else { return Ok(()) };
+        let Some(note) = open.prepared_note() else { return Ok(()) };
+        if !open.others().all(|place| open.has_prepared(place)) {
+            return Ok(());
+        }
+        let own = self.sign_note(note);
+        match self.open.as_ref().and_then(|open| open.certificate(&own)) {
+            Some(certificate) => self.publish(certificate),
+            None => Ok(()),
+        }
     }
 
-    pub(crate) fn publish(&mut self) -> Result<(), StoreError> {
+    /// Publishes on a certificate.
+    pub(crate) fn publish(&mut self, certificate: Certificate) -> Result<(), StoreError> {
         let Some(open) = self.open.take() else { return Ok(()) };
         let Proposal { run, epoch, .. } = open.proposal;
         let own = self.custodian.own.name.clone();
-        self.note(What::Published, Some(run), &own, json!({ "epoch": epoch }));
+        self.note(What::Published, Some(run), &own, json!({ "epoch": epoch, "certificate": certificate }));
         // Decided first, done second: after a crash in between it is done on restart.
         self.store.append(&std::mem::take(&mut self.records))?;
         self.store.publish(run, epoch)?;
         self.epochs = epoch;
-        self.end(run, Ending::Published { epoch });
-        self.tell_roster(&open.roster, &Note::Published { run });
+        let certificate = Box::new(certificate);
+        self.previous = Some(certificate.clone());
+        self.end(run, Ending::Published { certificate: certificate.clone() });
+        self.tell_roster(&open.roster, &Note::Published { run, certificate });
+        self.keep_evidence(open.evidence);
         Ok(())
     }
 
-    /// Ends the run without a release, and says so to all. Never after this node said that it is
-    /// prepared, unless another one did not prepare.
-    pub(crate) fn abort(&mut self, why: &str, blamed: Option<String>) -> Result<(), StoreError> {
+    pub(crate) fn abort(&mut self, why: &str) -> Result<(), StoreError> {
+        self.abort_because(why, None)
+    }
+
+    /// Ends the run without a release, says so to all, and shows what others have signed. A node
+    /// that has staged gives the reason; one that is prepared ends only by `leave_doubt` or by its
+    /// operator.
+    pub(crate) fn abort_because(&mut self, why: &str, because: Option<Because>) -> Result<(), StoreError> {
         let Some(open) = self.open.take() else { return Ok(()) };
         let run = open.proposal.run;
-        let (why, own) = (plain(why), self.custodian.own.name.clone());
-        self.note(What::Aborted, Some(run), &own, json!({ "why": why, "blamed": blamed }));
-        self.end(run, Ending::Aborted { why: why.clone(), blamed: blamed.clone() });
-        self.tell_roster(&open.roster, &Note::Aborted { run, why, blamed });
-        // Journaled first: a run whose release is gone must not look prepared after a crash.
+        let (why, own, because) = (plain(why), self.custodian.own.name.clone(), because.map(Box::new));
+        self.note(What::Aborted, Some(run), &own, json!({ "why": why, "because": because }));
+        self.end(run, Ending::Aborted { why: why.clone(), because: because.clone() });
+        self.tell_roster(&open.roster, &Note::Aborted { run, why, because });
+        self.show_statements(&open.evidence);
+        self.keep_evidence(open.evidence);
+        // Journaled first: a run whose release is gone must not look staged after a crash.
         self.store.append(&std::mem::take(&mut self.records))?;
         self.store.discard(run)
+    }
+
+    fn keep_evidence(&mut self, evidence: Evidence) {
+        self.past.push_back(evidence);
+        while self.past.len() > PAST_MAX {
+            self.past.pop_front();
+        }
     }
 }

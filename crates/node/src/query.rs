@@ -15,10 +15,10 @@ use crate::question::{Totals, Unanswered};
 
 /// The reader of questions descends: this is enough of a stack for the longest that is taken.
 pub(crate) const STACK_BYTES: usize = 128 << 20;
-/// How often it is noticed that nobody waits any longer.
+/// How often it is noticed that no client waits any longer.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A question to all custodians of an epoch, and where goes what becomes of it.
+/// A question to all custodians of an epoch, and where its answer goes.
 #[derive(Debug)]
 pub struct Asks {
     pub who: String,
@@ -27,14 +27,22 @@ pub struct Asks {
     pub answer: ToAsker,
 }
 
-/// The way to whoever wants to know.
+/// A statement that was answered from the release, for the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queried {
+    pub who: String,
+    pub epoch: u64,
+    pub sql: String,
+}
+
+/// The way to the client that waits for an answer.
 #[derive(Debug)]
 pub struct ToAsker {
     answer: Sender<Result<Totals, Unanswered>>,
     waits: Weak<()>,
 }
 
-/// Whoever wants to know. When it is dropped, nobody does.
+/// The client that waits for an answer, until this is dropped.
 #[derive(Debug)]
 pub struct Asker {
     answered: Receiver<Result<Totals, Unanswered>>,
@@ -54,17 +62,16 @@ impl ToAsker {
         self.waits.strong_count() == 0
     }
 
-    /// Whoever has gone away needs no answer.
+    /// A client that has disconnected needs no answer.
     pub fn send(&self, answer: Result<Totals, Unanswered>) {
         let _ = self.answer.send(answer);
     }
 }
 
 impl Asker {
-    /// What became of the question, unless the time is over or `stop` says so first: it is looked
-    /// at now and then.
+    /// The answer, unless the time is over or `stop` says so first.
     pub fn wait(self, time: Duration, stop: impl Fn() -> bool) -> Result<Totals, Unanswered> {
-        let failed = |why: &str| Err(Unanswered::Failed { why: why.to_owned(), blamed: None });
+        let failed = |why: &str| Err(Unanswered::Failed { why: why.to_owned(), about: None });
         let until = Instant::now() + time;
         loop {
             match self.answered.recv_timeout(LOOK) {

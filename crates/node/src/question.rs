@@ -2,11 +2,11 @@
 //! session in which all custodians add up.
 //!
 //! What a question looks at is worked out from its SQL and the classes that all know
-//! (`hedgerow_audit::query::parts`), by every custodian for itself; whoever comes to another result
-//! fails at the start of the session, since the result is a part of what its messages are about.
-//! Counts are added up by secure sums. Where they would be too many, the rows that the question
-//! looks at go through the shuffle, as far as it distinguishes them; everybody hands in as many as
-//! there are in all, which everybody knows, so that the size of a batch tells nothing.
+//! (`hedgerow_audit::query::parts`), by every custodian for itself; one that comes to another
+//! result fails at the start of the session, since the result is a part of what its messages are
+//! about. Counts are added up by secure sums. Where they would be too many, the rows that the
+//! question looks at go through the shuffle, as far as it distinguishes them; each hands in as many
+//! as there are in all, which all know, so that the size of a batch tells nothing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -21,24 +21,27 @@ use hedgerow_smc::{
 use hedgerow_table::TableError;
 use sha2::{Digest as _, Sha256};
 
+use crate::evidence::Evidence;
 use crate::message::{Question, QuestionId};
 use crate::outlines::Outlines;
 use crate::part::{OwnRows, Part};
+use crate::step_name::question_session;
 use crate::steps::{EARLY_BYTES_MAX, KEPT_SENDS, Outcome, continued, settled};
 
 /// The most counts in the answer to a question, and how many are always counted.
 pub(crate) const CELLS_MAX: u64 = 1 << 22;
 pub(crate) const CELLS_MIN: u64 = 1 << 16;
-/// Between them, so many for each row: where more are zero, the rows are handed over sooner.
+/// Between them, this number for each row: where more are zero, the rows are handed over sooner.
 const CELLS_OF_A_ROW: u64 = 64;
 /// The most items in a shuffle, padding included: the custodians' processors are busy with it for
 /// seconds.
 const SHUFFLED_MAX: u64 = 1 << 15;
 /// More custodians do not shuffle: each of them is a layer around every item.
 const SHUFFLING_MAX: usize = 100;
-/// What a custodian may take to strip its layer off so many items, and so nobody after it is late.
+/// The speed at which a custodian must strip its layer off the items, so that those after it are
+/// not late.
 const ITEMS_IN_A_MS: u64 = 2;
-/// What a shuffle weighs beside counts.
+/// The weight of a shuffle, compared with counts.
 const SHUFFLE_WEIGHT: u64 = CELLS_MAX;
 /// A row on its way through the shuffle: its stratum and its combination of values.
 const ROW_BYTES: usize = 12;
@@ -47,7 +50,7 @@ const ROW_BYTES: usize = 12;
 /// and how many.
 type Places = Vec<(usize, usize, u64)>;
 
-/// What an answer is made of.
+/// The data from which an answer is made.
 #[derive(Debug)]
 pub struct Totals {
     outline: Arc<Outline>,
@@ -57,7 +60,7 @@ pub struct Totals {
 
 impl Totals {
     /// Hands on a release that differs from the real one in nothing that the question looks at;
-    /// nothing where no rows have these totals.
+    /// `None` where no rows have these totals.
     pub fn with_release<T>(&self, take: impl FnOnce(&Release) -> T) -> Option<T> {
         match self.needs.nothing() {
             true => Some(take(self.outline.release())),
@@ -66,13 +69,13 @@ impl Totals {
     }
 }
 
-/// Why there is no answer.
+/// Why a question was not answered.
 #[derive(Debug)]
 pub enum Unanswered {
     /// The question itself is not one that is answered.
     Refused(TableError),
-    /// One that could not be answered now; somebody may be to blame.
-    Failed { why: String, blamed: Option<String> },
+    /// One that could not be answered now; with the custodian that gave up or is awaited.
+    Failed { why: String, about: Option<String> },
 }
 
 impl std::fmt::Display for Unanswered {
@@ -84,8 +87,8 @@ impl std::fmt::Display for Unanswered {
     }
 }
 
-/// What a custodian works out before it takes part in an answer. It may take a while, so whoever
-/// drives the node does it where nobody waits.
+/// What a custodian works out before it takes part in an answer. It may take a while, so the
+/// driver of the node does it where nothing waits.
 #[derive(Debug)]
 pub struct Work {
     pub(crate) id: QuestionId,
@@ -133,7 +136,7 @@ impl Work {
     pub fn run(self) -> Worked {
         // A bug in what reads questions ends one question, and not the worker.
         let ready = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.ready()));
-        let failed = |_| Err(Unanswered::Failed { why: "internal error".to_owned(), blamed: None });
+        let failed = |_| Err(Unanswered::Failed { why: "internal error".to_owned(), about: None });
         Worked { id: self.id, by: self.by, ready: ready.unwrap_or_else(failed) }
     }
 
@@ -148,11 +151,11 @@ impl Work {
 
     fn ready(&self) -> Result<Ready, Unanswered> {
         if self.over.load(Ordering::SeqCst) {
-            return Err(Unanswered::Failed { why: "it is over".to_owned(), blamed: None });
+            return Err(Unanswered::Failed { why: "it is over".to_owned(), about: None });
         }
         let Part { common, own } = &*self.part;
         let outline = self.outlines.of(self.epoch, &common.classes);
-        let outline = outline.map_err(|why| Unanswered::Failed { why, blamed: None })?;
+        let outline = outline.map_err(|why| Unanswered::Failed { why, about: None })?;
         let all: u64 = common.classes.iter().map(|class| class.rows).sum();
         let cells_max = self.cells_max(all);
         let needs = outline.needs(&self.sql, cells_max).map_err(Unanswered::Refused)?;
@@ -196,7 +199,7 @@ fn count(needs: &Needs, own: &OwnRows, all: u64) -> Own {
     }
 }
 
-/// What traveled, counted; nothing where it is no row that the question looks at.
+/// Counts the rows that were handed over; `None` where one is not a row of the question.
 fn unpacked(needs: &Needs, items: &[Item]) -> Option<Places> {
     let mut rows: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     for item in items {
@@ -212,12 +215,12 @@ fn unpacked(needs: &Needs, items: &[Item]) -> Option<Places> {
 }
 
 impl Ready {
-    /// Whether class sizes alone answer the question: then nobody else hears of it.
+    /// Whether class sizes alone answer the question: then no other node receives it.
     pub(crate) fn needs_nobody(&self) -> bool {
         self.needs.nothing()
     }
 
-    /// What it takes of the room that all questions share.
+    /// Its weight within the limit that all questions share.
     pub(crate) fn weight(&self) -> u64 {
         self.needs.cells().map_or(SHUFFLE_WEIGHT, |cells| cells as u64)
     }
@@ -232,12 +235,6 @@ enum Session {
     Rows(Box<masked::Shuffle>),
 }
 
-/// The session of a question, which all custodians know.
-fn session_of(id: QuestionId) -> SessionId {
-    let digest: [u8; 32] = Sha256::digest([&b"hedgerow answer session 1"[..], &id.0].concat()).into();
-    std::array::from_fn(|place| digest[place])
-}
-
 /// A question that is open at this node.
 pub(crate) struct OpenQuestion {
     pub(crate) question: Question,
@@ -245,13 +242,15 @@ pub(crate) struct OpenQuestion {
     pub(crate) me: u16,
     pub(crate) plan: Digest,
     pub(crate) session_id: SessionId,
-    /// For whoever works on it.
+    /// What the custodians have signed in its session.
+    pub(crate) evidence: Evidence,
+    /// For the worker.
     pub(crate) over: Arc<AtomicBool>,
     /// Since it is known what has to be counted.
     ready: Option<Ready>,
     session: Option<Session>,
     shuffles: bool,
-    /// What came before our session began: at most one message of each custodian.
+    /// Messages that came before our session began: at most one of each custodian.
     early: Vec<(u16, Message)>,
     sent: VecDeque<Vec<Outgoing>>,
     /// Since when, in milliseconds: the question, the last progress, the last repetition.
@@ -266,7 +265,7 @@ impl std::fmt::Debug for OpenQuestion {
     }
 }
 
-/// What comes after a message.
+/// The next step after a message.
 pub(crate) enum After {
     Waiting,
     Done(Totals),
@@ -292,8 +291,9 @@ impl Step {
 impl OpenQuestion {
     pub(crate) fn new(question: Question, roster: Roster, me: u16, plan: Digest, now: u64) -> OpenQuestion {
         let (early, sent) = (Vec::new(), VecDeque::new());
-        let session_id = session_of(question.id);
+        let session_id = question_session(question.id);
         OpenQuestion {
+            evidence: Evidence::new(question.id, roster.clone()),
             question,
             roster,
             me,
@@ -315,7 +315,7 @@ impl OpenQuestion {
         self.ready.is_some()
     }
 
-    /// What it takes of the room that all questions share.
+    /// Its weight within the limit that all questions share.
     pub(crate) fn weight(&self) -> u64 {
         self.ready.as_ref().map_or(0, Ready::weight)
     }
@@ -365,9 +365,10 @@ impl OpenQuestion {
         self.sent().map(|outgoing| outgoing.message.body.bytes()).sum()
     }
 
-    /// What was sent last, for whoever still lacks it after the end.
-    pub(crate) fn into_sent(self) -> Vec<Outgoing> {
-        self.sent.into_iter().flatten().collect()
+    /// The messages sent last, for custodians that still lack them after the end, and the
+    /// statements that others signed.
+    pub(crate) fn into_sent(self) -> (Vec<Outgoing>, Evidence) {
+        (self.sent.into_iter().flatten().collect(), self.evidence)
     }
 
     /// Starts our side, and takes in what came early.
@@ -408,7 +409,8 @@ impl OpenQuestion {
         if self.session.is_some() {
             let before = self.taken_in();
             let step = self.advance(from, message);
-            // What was heard before is no progress: whoever repeats itself would hold us for ever.
+            // What was heard before is not progress: a peer that repeats itself would hold us for
+            // ever.
             if self.taken_in() != before {
                 self.progressed_at = now;
             }
@@ -470,5 +472,58 @@ impl OpenQuestion {
             }
         }
         Step { opened, send, after }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_joint::JointClass;
+    use hedgerow_policy::Policy;
+
+    use super::*;
+    use crate::message::Hex;
+    use crate::part::Common;
+    use crate::terms::Terms;
+
+    const POLICY: &str = "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\", range = [0, 99] }\n\
+        disease = { role = \"sensitive\", order = [\"cold\", \"flu\"] }\n\
+        [[rule]]\nrequire = { model = \"k-anonymity\", k = 2 }\n\
+        [[rule]]\nprotect = \"disease\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+        [publish]\nmethod = \"mondrian\"\n";
+
+    /// What the messages of an answer are about, where classes have these ends.
+    fn about(terms: &Arc<Terms>, ends: [(u32, u32); 2]) -> Digest {
+        let classes = ends.map(|ends| JointClass::of_ends(4, [ends])).to_vec();
+        let own = OwnRows { class: vec![0, 1], codes: vec![vec![0, 1]] };
+        let (run, digest) = (Hex([1; 16]), Hex([2; 32]));
+        let common = Common { run, terms: digest, plan: digest, roster: Vec::new(), classes };
+        let outlined = Arc::clone(terms);
+        let outline = move |classes: &[JointClass]| outlined.outline(classes).map_err(|error| error.to_string());
+        let work = Work {
+            id: Hex([3; 16]),
+            by: "north".to_owned(),
+            over: Arc::default(),
+            custodians: 3,
+            epoch: 1,
+            sql: "SELECT COUNT(*) FROM data WHERE age < 50 AND disease = 'flu'".to_owned(),
+            part: Arc::new(Part { common, own }),
+            outlines: Arc::new(Outlines::new(Box::new(outline))),
+            limits: Limits::default(),
+        };
+        work.run().ready.unwrap_or_else(|why| panic!("{why}")).about
+    }
+
+    /// Custodians who come to different results about one question do not add up: the messages of
+    /// one are not about what those of the other are.
+    #[test]
+    fn the_same_words_over_other_classes_are_another_question() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("policy.toml"), POLICY).unwrap();
+        let policy = Policy::load(&folder.path().join("policy.toml")).unwrap();
+        let terms = Arc::new(Terms::new(policy, |agreed| agreed).unwrap());
+        let one = about(&terms, [(0, 49), (50, 99)]);
+        assert_eq!(one, about(&terms, [(0, 49), (50, 99)]));
+        // The second class cannot hold the condition here, and can there.
+        assert_ne!(one, about(&terms, [(0, 29), (30, 99)]));
     }
 }

@@ -3,7 +3,10 @@
 use hedgerow_joint::AgreedRef;
 use hedgerow_smc::{Digest, Fault, Plan, Roster, Snapshot};
 
-use crate::message::Proposal;
+use crate::certificate::Certificate;
+use crate::evidence::Evidence;
+use crate::message::{Because, Hex, Note, Proposal};
+use crate::statement::{Signed, Slot, Statement};
 use crate::steps::Execution;
 use crate::store::Found;
 
@@ -14,8 +17,10 @@ pub enum Phase {
     Proposed,
     /// Classes and rows are being found.
     Executing,
-    /// The release is on the disk, and this node waits for the others to say the same. It cannot
-    /// give up any more.
+    /// The release is on the disk, and this node waits for the others to say the same.
+    Staged,
+    /// All have said so, and this node has signed that it is prepared. It waits for the signatures
+    /// of the others, and cannot give up any more.
     Prepared,
 }
 
@@ -24,6 +29,7 @@ impl Phase {
         match self {
             Phase::Proposed => "proposed",
             Phase::Executing => "executing",
+            Phase::Staged => "staged",
             Phase::Prepared => "prepared",
         }
     }
@@ -32,8 +38,8 @@ impl Phase {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    Published { epoch: u64 },
-    Aborted { why: String, blamed: Option<String> },
+    Published { certificate: Box<Certificate> },
+    Aborted { why: String, because: Option<Box<Because>> },
 }
 
 #[derive(Debug)]
@@ -45,7 +51,7 @@ pub(crate) struct Open {
     pub(crate) phase: Phase,
     /// Our rows as this run sees them; nothing after a restart.
     pub(crate) own: Option<Snapshot>,
-    /// Nothing after a restart: what is prepared needs it no more.
+    /// Nothing after a restart: what is staged needs it no more.
     pub(crate) execution: Option<Execution>,
     pub(crate) commitments: Vec<Option<Digest>>,
     pub(crate) plan: Option<Plan>,
@@ -53,9 +59,19 @@ pub(crate) struct Open {
     pub(crate) approvals: Vec<Option<Digest>>,
     /// The operator who insisted on what the book refuses.
     pub(crate) insisted: Option<String>,
-    /// What was found, while it is not on the disk yet.
+    /// The result, while it is not on the disk yet.
     pub(crate) found: Option<Found>,
-    pub(crate) prepared: Vec<bool>,
+    /// The release that this node has staged.
+    pub(crate) release: Option<Hex<32>>,
+    /// The digest that this node's operator approved, as journaled: known after a restart too.
+    pub(crate) approved: Option<Hex<32>>,
+    /// What it says beside the proposal, as journaled: terms, custodians, and commitments to rows.
+    pub(crate) committed: Option<Hex<32>>,
+    /// The statements that custodians have signed in this run.
+    pub(crate) evidence: Evidence,
+    pub(crate) previous: Option<Box<Certificate>>,
+    /// Our own commitment as we sent it.
+    pub(crate) joined: Option<Note>,
     /// Since when, in milliseconds: the run, the last progress, the last repetition.
     pub(crate) opened_at: u64,
     pub(crate) progressed_at: u64,
@@ -67,6 +83,12 @@ impl Open {
     pub(crate) fn new(proposal: Proposal, roster: Roster, me: u16, phase: Phase, now: u64) -> Open {
         let count = roster.count();
         Open {
+            evidence: Evidence::new(proposal.run, roster.clone()),
+            release: None,
+            approved: None,
+            committed: None,
+            previous: None,
+            joined: None,
             proposal,
             roster,
             me,
@@ -78,7 +100,6 @@ impl Open {
             approvals: vec![None; count],
             insisted: None,
             found: None,
-            prepared: vec![false; count],
             opened_at: now,
             progressed_at: now,
             repeated_at: now,
@@ -95,13 +116,80 @@ impl Open {
         self.roster.members().get(usize::from(place)).map_or(String::new(), |member| member.name.clone())
     }
 
+    /// The digest that operators approve: what is proposed, and all commitments to rows.
+    pub(crate) fn approval(&self) -> Option<Digest> {
+        self.plan.as_ref().map(|plan| self.proposal.approval(&plan.digest()))
+    }
+
+    /// The release that a custodian has signed as staged or prepared.
+    fn signed_release(&self, place: u16, slot: Slot) -> Option<&Note> {
+        match &self.evidence.of(place, slot)?.statement {
+            Statement::Note { note } => Some(note),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn own_release(&self) -> Option<(Hex<32>, Hex<32>)> {
+        Some((self.approved?, self.release?))
+    }
+
+    /// The messages of this node once its release is on the disk.
+    pub(crate) fn staged_note(&self) -> Option<Note> {
+        let (plan, release) = self.own_release()?;
+        let Proposal { run, epoch, .. } = self.proposal;
+        Some(Note::Staged { run, epoch, plan, release })
+    }
+
+    pub(crate) fn prepared_note(&self) -> Option<Note> {
+        let (plan, release) = self.own_release()?;
+        let Proposal { run, epoch, .. } = self.proposal;
+        Some(Note::Prepared { run, epoch, plan, release })
+    }
+
+    pub(crate) fn others(&self) -> impl Iterator<Item = u16> + use<> {
+        let me = self.me;
+        (0..self.roster.count() as u16).filter(move |place| *place != me)
+    }
+
+    /// Another custodian that has staged another release than this node.
+    pub(crate) fn stages_otherwise(&self) -> Option<u16> {
+        let own = self.staged_note()?;
+        self.others().find(|place| self.signed_release(*place, Slot::Staged).is_some_and(|note| *note != own))
+    }
+
+    pub(crate) fn has_staged(&self, place: u16) -> bool {
+        (place == self.me && self.release.is_some()) || self.evidence.of(place, Slot::Staged).is_some()
+    }
+
+    pub(crate) fn has_prepared(&self, place: u16) -> bool {
+        (place == self.me && self.phase == Phase::Prepared) || self.evidence.of(place, Slot::Prepared).is_some()
+    }
+
+    /// The names of those who have not come that far.
+    pub(crate) fn behind(&self, there: impl Fn(&Open, u16) -> bool) -> Vec<String> {
+        (0..self.roster.count() as u16).filter(|place| !there(self, *place)).map(|place| self.name_of(place)).collect()
+    }
+
+    /// All signatures, once they are there and over the same words.
+    pub(crate) fn certificate(&self, own: &Signed) -> Option<Certificate> {
+        let note = self.prepared_note()?;
+        let (committed, release) = (self.committed?, self.release?);
+        let signature = |place: u16| {
+            let signed = if place == self.me { own } else { self.evidence.of(place, Slot::Prepared)? };
+            let same = matches!(&signed.statement, Statement::Note { note: signed } if *signed == note);
+            same.then_some(signed.signature)
+        };
+        let signatures = (0..self.roster.count() as u16).map(signature).collect::<Option<Vec<_>>>()?;
+        Some(Certificate { proposal: self.proposal.clone(), committed, release, signatures })
+    }
+
     /// The names of those for whom something is not there yet.
     pub(crate) fn lacking<T>(&self, list: &[T], there: impl Fn(&T) -> bool) -> Vec<String> {
         let members = self.roster.members().iter().zip(list);
         members.filter(|(_, item)| !there(item)).map(|(member, _)| member.name.clone()).collect()
     }
 
-    /// The plan, once everybody has joined.
+    /// The plan, once all have joined.
     pub(crate) fn make_plan(&mut self, agreed: &AgreedRef, terms: Digest) -> Result<(), Fault> {
         let (Some(own), None) = (&self.own, &self.plan) else { return Ok(()) };
         let Some(commitments) = self.commitments.iter().copied().collect::<Option<Vec<_>>>() else { return Ok(()) };
@@ -109,10 +197,10 @@ impl Open {
         Ok(())
     }
 
-    /// Whether all operators have approved the plan that we have; an error names who approved
-    /// another one.
+    /// Whether all operators have approved what we know; an error names a custodian whose operator
+    /// approved something else.
     pub(crate) fn all_approve(&self) -> Result<bool, u16> {
-        let Some(plan) = self.plan.as_ref().map(Plan::digest) else { return Ok(false) };
+        let Some(plan) = self.approval() else { return Ok(false) };
         let other = self.approvals.iter().position(|approval| approval.is_some_and(|approved| approved != plan));
         match other {
             Some(place) => Err(place as u16),

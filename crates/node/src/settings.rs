@@ -1,15 +1,19 @@
-//! `node.toml`: who this custodian is, what it holds, who its peers are, and what it puts up with.
+//! `node.toml`: who this custodian is, what it holds, who its peers are, and the limits of its
+//! node.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hedgerow_config::{ConfigErrors, Field, Fields, FileKind, Node, Reader, Word};
+use hedgerow_config::{ConfigErrors, FileKind, Node, Place, Reader, Word};
 use hedgerow_joint::Agreed;
-use hedgerow_smc::{Limits, MESSAGE_BYTES_MAX, Member};
+use hedgerow_smc::{Limits, MESSAGE_BYTES_MAX};
 
-use crate::endpoint::Options;
-use crate::hex;
+use crate::fields::{read_address, read_name, whole};
+use crate::options::{ANALYST, ENDPOINT, Options};
+use crate::peer::{PEER, read_peers};
+
+pub use crate::peer::{Peer, Role};
 
 const FILE: FileKind = FileKind {
     noun: "node's settings",
@@ -24,29 +28,25 @@ const ROOT: &[Word] = &[
     Word::key("policy", "policy = \"policy.toml\"", "what is agreed on, with this custodian's own source").required(),
     Word::key("certificate", "certificate = \"north.pem\"", "this custodian's certificate").required(),
     Word::key("key", "key = \"north.key\"", "its private key; readable by its owner only").required(),
-    Word::key("authority", "authority = \"authority.pem\"", "who signs the certificates of all").required(),
-    Word::key("revoked", "revoked = \"revoked.pem\"", "a list of certificates that hold no longer"),
+    Word::key(
+        "signing-key",
+        "signing-key = \"signing.key\"",
+        "the file of the key that it signs with; signing.key by default",
+    ),
+    Word::key("authority", "authority = \"authority.pem\"", "the authority that signs all certificates").required(),
+    Word::key("revoked", "revoked = \"revoked.pem\"", "a list of revoked certificates"),
     Word::key("metrics", "metrics = \"127.0.0.1:9401\"", "where health and metrics are read, on this machine"),
-    Word::key("endpoint", "endpoint = { listen = \"127.0.0.1:5433\" }", "where analysts query, as they do PostgreSQL"),
+    Word::key(
+        "endpoint",
+        "endpoint = { listen = \"127.0.0.1:5433\" }",
+        "where analysts query, with tools for PostgreSQL",
+    ),
     Word::key("analyst", "[[analyst]]", "who may query there"),
     Word::key("peer", "[[peer]]", "the other custodians, and who queries with a certificate").required(),
     Word::key("rows", "rows = \"apart\"", "whether custodians end up with all released rows, or with their own"),
     Word::key("promises", "promises = { sites = 2 }", "what is promised beyond the policy's rules"),
-    Word::key("limits", "limits = { rows = 1000000 }", "what a run and a peer may cost at most"),
+    Word::key("limits", "limits = { rows = 1000000 }", "limits of a run, and of connections"),
     Word::key("deadlines", "deadlines = { silence-s = 60 }", "how long a run waits for others"),
-];
-
-const PEER: &[Word] = &[
-    Word::key("name", "name = \"south\"", "as in its certificate").required(),
-    Word::key("key", "key = \"9f86…\"", "the SHA-256 fingerprint of its public key: `keys` prints it").required(),
-    Word::key("address", "address = \"south.example:7401\"", "where it listens; of custodians only"),
-    Word::key("role", "role = \"custodian\"", "custodian, analyst or auditor; custodian by default"),
-];
-
-const ROLES: &[Word] = &[
-    Word::value("custodian", "holds rows and takes part in runs"),
-    Word::value("analyst", "queries the release at the endpoint, with its certificate"),
-    Word::value("auditor", "queries the journal there too"),
 ];
 
 const ROWS: &[Word] = &[
@@ -55,8 +55,8 @@ const ROWS: &[Word] = &[
 ];
 
 const PROMISES: &[Word] = &[
-    Word::key("sites", "sites = 2", "l-site-diversity: every class has rows of so many custodians"),
-    Word::key("towards", "towards = 1", "m-privacy: rules hold without the rows of any so many custodians"),
+    Word::key("sites", "sites = 2", "l-site-diversity: the number of custodians with rows in every class"),
+    Word::key("towards", "towards = 1", "m-privacy: rules hold without the rows of any this many custodians"),
 ];
 
 const LIMITS: &[Word] = &[
@@ -64,7 +64,7 @@ const LIMITS: &[Word] = &[
     Word::key("rounds", "rounds = 5000", "rounds of messages in one step of a run"),
     Word::key("parts", "parts = 1000000", "parts that a run divides the rows into"),
     Word::key("message-bytes", "message-bytes = 33554432", "bytes of one message"),
-    Word::key("connections", "connections = 64", "connections at the same time"),
+    Word::key("connections", "connections = 64", "connections that have not proven their identity"),
 ];
 
 const DEADLINES: &[Word] = &[
@@ -73,22 +73,6 @@ const DEADLINES: &[Word] = &[
     Word::key("approval-s", "approval-s = 604800", "for all custodians to approve a proposal"),
     Word::key("answer-s", "answer-s = 10", "for an answer of all custodians without progress"),
 ];
-
-/// What a peer may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    Custodian,
-    Analyst,
-    Auditor,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Peer {
-    pub member: Member,
-    /// Where it listens: of custodians only.
-    pub address: Option<String>,
-    pub role: Role,
-}
 
 /// How long a run waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +91,7 @@ impl Default for Deadlines {
     }
 }
 
-/// What `node.toml` says.
+/// The settings in `node.toml`.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub name: String,
@@ -116,6 +100,8 @@ pub struct Settings {
     pub policy: PathBuf,
     pub certificate: PathBuf,
     pub key: PathBuf,
+    /// The signing key of this custodian.
+    pub signing_key: PathBuf,
     pub authority: PathBuf,
     pub revoked: Option<PathBuf>,
     pub metrics: Option<SocketAddr>,
@@ -137,14 +123,26 @@ impl Settings {
         hedgerow_config::load(path, FILE, |reader, root| read(reader, root, &folder))
     }
 
-    /// What this custodian promises and puts up with, as a part of what is agreed on.
+    /// The promises and limits of this custodian, a part of the terms.
     pub fn bound(&self, agreed: Agreed) -> Agreed {
         let Settings { apart, sites, towards, limits, .. } = *self;
         Agreed { apart, sites, towards, limits, ..agreed }
     }
 }
 
+/// All tables, for keys that stand in the wrong one.
+const PLACES: &[Place] = &[
+    Place { name: "", words: ROOT },
+    Place { name: "[[peer]]", words: PEER },
+    Place { name: "[[analyst]]", words: ANALYST },
+    Place { name: "endpoint", words: ENDPOINT },
+    Place { name: "promises", words: PROMISES },
+    Place { name: "limits", words: LIMITS },
+    Place { name: "deadlines", words: DEADLINES },
+];
+
 fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings> {
+    reader.set_places(PLACES);
     let fields = reader.table(root, ROOT, "name = \"north\"")?;
     let name = fields.get("name").and_then(|field| read_name(reader, field));
     let listen = fields.get("listen").and_then(|field| read_address(reader, field));
@@ -154,6 +152,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
     };
     let (data, policy, certificate) = (path("data"), path("policy"), path("certificate"));
     let (key, authority, revoked) = (path("key"), path("authority"), path("revoked"));
+    let signing_key = path("signing-key").unwrap_or_else(|| folder.join("signing.key"));
     let metrics = fields.get("metrics").and_then(|field| read_address(reader, field));
     if let (Some(field), Some(false)) = (fields.get("metrics"), metrics.map(|address| address.ip().is_loopback())) {
         reader.refuse(&field.node.at, "metrics are read on this machine only", field.hint());
@@ -207,6 +206,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         policy: policy?,
         certificate: certificate?,
         key: key?,
+        signing_key,
         authority: authority?,
         revoked,
         metrics,
@@ -233,76 +233,14 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
     let mut keys: Vec<&[u8; 32]> = settings.peers.iter().map(|peer| &peer.member.key).collect();
     keys.sort_unstable();
     if names.windows(2).any(|pair| pair[0] == pair[1]) || keys.windows(2).any(|pair| pair[0] == pair[1]) {
-        reader.refuse(&field.node.at, "two peers have the same name or key", "every peer has its own; we are no peer");
+        reader.refuse(
+            &field.node.at,
+            "two peers have the same name or key",
+            "every peer has a name and a key of its own, and this node is not its own peer",
+        );
         return None;
     }
     Some(settings)
-}
-
-pub(crate) fn whole(
-    reader: &mut Reader<'_>,
-    fields: &Fields<'_>,
-    key: &str,
-    low: u64,
-    high: u64,
-    default: u64,
-) -> Option<u64> {
-    fields.get(key).map_or(Some(default), |field| reader.whole(field, low, high))
-}
-
-/// Names stand in certificates, so they are labels of the domain name system.
-pub(crate) fn read_name(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {
-    let text = reader.text(field)?;
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let ends = text.starts_with('-') || text.ends_with('-');
-    if (1..=63).contains(&text.len()) && text.bytes().all(fits) && !ends {
-        return Some(text.to_owned());
-    }
-    let problem = "not a name: 1 to 63 of a to z, 0 to 9, and - inside";
-    reader.refuse(&field.node.at, problem, field.hint());
-    None
-}
-
-pub(crate) fn read_address(reader: &mut Reader<'_>, field: Field<'_>) -> Option<SocketAddr> {
-    let text = reader.text(field)?;
-    let address = text.parse().ok();
-    if address.is_none() {
-        reader.refuse(&field.node.at, "not an address with a port", field.hint());
-    }
-    address
-}
-
-fn read_peers(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Vec<Peer>> {
-    let list = reader.list(fields.get("peer")?)?;
-    let peers: Vec<Option<Peer>> = list.into_iter().map(|field| read_peer(reader, field)).collect();
-    peers.into_iter().collect()
-}
-
-fn read_peer(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Peer> {
-    let fields = reader.table(field.node, PEER, "[[peer]]")?;
-    let name = fields.get("name").and_then(|field| read_name(reader, field));
-    let key = fields.get("key").and_then(|field| {
-        let key = reader.text(field).and_then(hex::decode);
-        if key.is_none() {
-            reader.refuse(&field.node.at, "not a fingerprint: 64 digits from 0 to f", field.hint());
-        }
-        key
-    });
-    let role = match fields.get("role") {
-        Some(field) => match reader.choice(field, ROLES.iter(), "role")? {
-            "analyst" => Role::Analyst,
-            "auditor" => Role::Auditor,
-            _ => Role::Custodian,
-        },
-        None => Role::Custodian,
-    };
-    let address = fields.get("address").and_then(|field| reader.text(field)).map(str::to_owned);
-    if role == Role::Custodian && address.as_deref().is_none_or(|address| !address.contains(':')) {
-        let hint = "a custodian's peers connect to each other; for example `address = \"south.example:7401\"`";
-        reader.refuse(&field.node.at, "a custodian without an address and port", hint);
-        return None;
-    }
-    Some(Peer { member: Member { name: name?, key: key? }, address, role })
 }
 
 #[cfg(test)]
@@ -317,7 +255,8 @@ mod tests {
     fn example() -> String {
         let peer = |name: &str, digit: char| {
             let key: String = std::iter::repeat_n(digit, 64).collect();
-            format!("[[peer]]\nname = \"{name}\"\nkey = \"{key}\"\naddress = \"{name}.example:7401\"\n")
+            let keys = format!("key = \"{key}\"\nsigning-key = \"{key}\"");
+            format!("[[peer]]\nname = \"{name}\"\n{keys}\naddress = \"{name}.example:7401\"\n")
         };
         let own = "name = \"north\"\nlisten = \"127.0.0.1:7401\"\ndata = \"data\"\npolicy = \"policy.toml\"\n\
                    certificate = \"north.pem\"\nkey = \"north.key\"\nauthority = \"authority.pem\"\n\
@@ -345,14 +284,18 @@ mod tests {
         refused("name = \"north\"", "name = \"south\"", "same name or key");
         refused("data = \"data\"", "data = \"data\"\nmetrics = \"0.0.0.0:9401\"", "on this machine only");
         refused("silence-s = 5", "silence = 5", "silence-s");
+        refused("silence-s = 5", "statement-s = 5", "belongs in `endpoint`");
+        refused("data = \"data\"", "data = \"data\"\nsilence-s = 5", "belongs in `deadlines`");
+        refused("address = \"east", "metrics = \"127.0.0.1:9401\"\naddress = \"east", "the top of the file");
+        refused("data = \"data\"", "data = \"data\"\nconnections = 5", "in `endpoint` or in `limits`");
         refused("data = \"data\"", "data = \"data\"\nrows = \"alone\"", "apart");
         refused("message-bytes = 65536", "message-bytes = 5000000000", "limits.message-bytes");
         refused("127.0.0.1:7401\"\nd", "here\"\nd", "not an address");
         refused("\naddress = \"east.example:7401\"", "", "without an address");
         refused("aaaa", "xxxx", "not a fingerprint");
         let endpoint = "data = \"data\"\nendpoint = { listen = \"127.0.0.1:5433\" }";
-        refused("data = \"data\"", endpoint, "nobody may use");
-        let (_, verifier) = crate::endpoint::Verifier::generate().unwrap();
+        refused("data = \"data\"", endpoint, "without analysts");
+        let (_, verifier) = crate::scram::Verifier::generate().unwrap();
         let analyst = format!("\n[[analyst]]\nname = \"ada\"\nverifier = \"{verifier}\"\n");
         let with = example().replace("data = \"data\"", endpoint) + &analyst;
         assert_eq!(parse(&with).unwrap().endpoint.unwrap().analysts[0].name, "ada");

@@ -2,61 +2,24 @@
 //! session of its own.
 //!
 //! A custodian that is ahead may already send for the next step: its first message waits here.
-//! What was sent last is kept, to be repeated to whoever may have missed it.
+//! What was sent last is kept, to be repeated to those who may have missed it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hedgerow_joint::{AgreedRef, Fitting, Joined, Joint, JointClass, JointRow, Share};
 use hedgerow_smc::{
-    Coins, Concluded, Effects, Entry, Failure, Fault, Item, Machine, Message, Outgoing, Permit, SessionId, Transition,
+    Coins, Concluded, Effects, Entry, Failure, Fault, Item, Machine, Message, Outgoing, Permit, Transition,
     UnionCounts, masked,
 };
-use sha2::{Digest as _, Sha256};
 
-use crate::message::RunId;
 use crate::part::OwnRows;
+use crate::step_name::StepName;
 
-/// Sends that somebody may still lack: nobody is more than two rounds behind.
+/// Sends that a custodian may still lack: none is more than two rounds behind.
 pub(crate) const KEPT_SENDS: usize = 3;
 /// The most that waits for a later step: one key from each custodian is all that can come.
 pub(crate) const EARLY_BYTES_MAX: usize = 1 << 10;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum StepName {
-    Classes,
-    Rows,
-    Batch,
-    Shuffle,
-}
-
-impl StepName {
-    const ALL: [StepName; 4] = [StepName::Classes, StepName::Rows, StepName::Batch, StepName::Shuffle];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            StepName::Classes => "classes",
-            StepName::Rows => "rows",
-            StepName::Batch => "batch",
-            StepName::Shuffle => "shuffle",
-        }
-    }
-
-    /// Every step of every run has a session of its own, which all custodians know.
-    pub(crate) fn session(self, run: RunId) -> SessionId {
-        let mut hash = Sha256::new();
-        hash.update(b"hedgerow step 1");
-        hash.update(run.0);
-        hash.update(self.name());
-        let digest: [u8; 32] = hash.finalize().into();
-        std::array::from_fn(|place| digest[place])
-    }
-
-    /// The step that a session belongs to.
-    pub(crate) fn of_session(run: RunId, session: &SessionId) -> Option<StepName> {
-        StepName::ALL.into_iter().find(|step| step.session(run) == *session)
-    }
-}
 
 enum Step {
     Classes(Box<masked::Run<Joint>>),
@@ -73,7 +36,7 @@ pub(crate) struct Execution {
     at: Option<StepName>,
     running: Option<(StepName, Step)>,
     joined: Option<Joined>,
-    /// What waits for a later step: at most one message of each custodian for each.
+    /// Messages for a later step: at most one of each custodian for each.
     early: Vec<(StepName, u16, Message)>,
     sent: VecDeque<Vec<Outgoing>>,
     /// Rows and their length for the shuffle, once they are known.
@@ -86,7 +49,7 @@ impl std::fmt::Debug for Execution {
     }
 }
 
-/// What comes after a message.
+/// The next step after a message.
 pub(crate) enum Next {
     Waiting,
     Begin(StepName),
@@ -135,7 +98,7 @@ impl Execution {
         }
     }
 
-    /// What was sent last, for whoever may have missed it.
+    /// The messages sent last, for custodians that may have missed them.
     pub(crate) fn sent(&self) -> impl Iterator<Item = &Outgoing> {
         self.sent.iter().flatten()
     }
@@ -319,7 +282,7 @@ pub(crate) fn settled<M: Machine>(result: Result<Transition<M>, Failure>) -> (Ef
     match result {
         Ok(Transition::Continue(machine, effects)) => (effects, Outcome::Continue(machine)),
         Ok(Transition::Finish(output, effects)) => (effects, Outcome::Done(output)),
-        // The others hear of it from the node, which also speaks to those who are in another step.
+        // The node informs the others, including those that are in another step.
         Err(Failure { fault, effects }) => (Effects { send: Vec::new(), ..effects }, Outcome::Fault(fault)),
     }
 }

@@ -1,4 +1,4 @@
-//! What a custodian agrees to, from its policy alone, and its own rows as a run takes them.
+//! The terms of a custodian, from its policy alone, and its own rows as a run takes them.
 
 use std::sync::Arc;
 
@@ -6,10 +6,12 @@ use hedgerow_audit::query::parts::Outline;
 use hedgerow_joint::{Agreed, AgreedRef, Attribute, JointClass, JointRow, Share};
 use hedgerow_policy::{Method, Policy, Summary};
 use hedgerow_publish::bind::{Bound, declared_table, read_source};
+use hedgerow_publish::units::refuse_elsewhere;
 use hedgerow_publish::{Divided, PublishError, PublishOptions, outline, publish_divided};
 use hedgerow_smc::Limits;
 use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Codes, Column, Domain, InputError, Table, TableError};
+use sha2::{Digest as _, Sha256};
 
 use crate::settings::Settings;
 
@@ -23,7 +25,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// From the values that the policy declares; nobody's rows are looked at.
+    /// From the values that the policy declares, without a look at any rows.
     pub fn load(settings: &Settings) -> Result<Terms, PublishError> {
         let policy = Policy::load(&settings.policy)?;
         Terms::new(policy, |agreed| settings.bound(agreed))
@@ -35,6 +37,8 @@ impl Terms {
             let problem = format!("custodians together cannot publish by `{}`", policy.publish.method.name());
             return Err(InputError::new(place, problem, "set `method = \"mondrian\"` under [publish]").into());
         }
+        refuse_elsewhere(&policy, "a joint release")?;
+        hedgerow_publish::consistent::refuse_elsewhere(&policy, "a joint release")?;
         let declared = declared_table(&policy)?;
         let agreed = {
             let bound = Bound::new(&policy, &declared)?;
@@ -44,6 +48,7 @@ impl Terms {
             let (strict, tight) = (policy.publish.strict, policy.publish.summarise == Summary::Tight);
             let rules = bound.judge()?.into_rules();
             let agreed = Agreed::new(bound.axes(), &bound.judged_cardinalities(), rules, strict, tight);
+            let agreed = agreed.and_then(|agreed| agreed.weighted(bound.weights()));
             let agreed = agreed.and_then(|agreed| agreed.declared(attributes));
             agreed.ok_or_else(|| {
                 let problem = "custodians together cannot keep these rules";
@@ -56,7 +61,7 @@ impl Terms {
     }
 
     /// This custodian's rows as they are now. An error names the row and its value: it is for the
-    /// eyes of whoever holds the rows.
+    /// eyes of the custodian that holds the rows.
     pub fn read_rows(&self) -> Result<Share, TableError> {
         let table = read_source(&self.policy, &NoProgress)?;
         let Limits { rows_max, .. } = self.agreed.limits;
@@ -68,6 +73,15 @@ impl Terms {
         Ok(Share::from_table(&self.agreed, &table, &source)?)
     }
 
+    /// The warnings of `publish` for this custodian's rows alone.
+    pub fn warnings(&self) -> Result<Vec<InputError>, PublishError> {
+        let table = read_source(&self.policy, &NoProgress)?;
+        let mut warnings = Bound::new(&self.policy, &table)?.warnings;
+        // What it refuses is about columns that custodians together do not release.
+        warnings.extend(hedgerow_publish::singling_out::examine(&self.policy, &table).unwrap_or_default());
+        Ok(warnings)
+    }
+
     /// Writes an ordinary release of the rows of all custodians, verified from its bytes.
     pub fn release(
         &self,
@@ -76,9 +90,15 @@ impl Terms {
         destination: std::path::PathBuf,
     ) -> Result<(), PublishError> {
         let regions: Vec<_> = classes.iter().map(|class| class.region.clone()).collect();
+        // Rows in the order of their content, then in an order that follows from all of it: the
+        // same bytes at all custodians, and no trace of an owner.
+        let mut rows = rows.to_vec();
+        rows.sort_unstable_by(|one, other| {
+            (one.class, &one.codes, &one.carried).cmp(&(other.class, &other.codes, &other.carried))
+        });
         let of_row: Vec<u32> = rows.iter().map(|row| row.class).collect();
-        let table = self.table(classes, rows).ok_or_else(|| PublishError::Internal("rows of no class".to_owned()))?;
-        let options = PublishOptions::to(destination);
+        let table = self.table(classes, &rows).ok_or_else(|| PublishError::Internal("rows of no class".to_owned()))?;
+        let options = PublishOptions { seed: Some(order_of(classes, &rows)), ..PublishOptions::to(destination) };
         let divided = Divided { axes: &self.agreed.axes, regions: &regions, of_row: &of_row };
         publish_divided(&self.policy, &table, divided, &options).map(|_| ())
     }
@@ -130,6 +150,24 @@ impl Terms {
         let columns = self.agreed.attributes.iter().enumerate().map(column).collect::<Option<Vec<_>>>()?;
         Some(Table { columns, rows: rows.len(), header: self.declared.header.clone(), warnings: Vec::new() })
     }
+}
+
+/// A seed that follows from what is released.
+fn order_of(classes: &[JointClass], rows: &[JointRow]) -> u64 {
+    let mut hash = Sha256::new();
+    hash.update(b"hedgerow release order 1");
+    for class in classes {
+        hash.update(class.rows.to_le_bytes());
+        class.ends().for_each(|(first, last)| hash.update([first.to_le_bytes(), last.to_le_bytes()].concat()));
+    }
+    for JointRow { class, codes, carried } in rows {
+        hash.update(class.to_le_bytes());
+        codes.iter().for_each(|code| hash.update(code.to_le_bytes()));
+        hash.update((carried.len() as u64).to_le_bytes());
+        hash.update(carried);
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    digest.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight))
 }
 
 #[cfg(test)]

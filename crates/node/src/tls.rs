@@ -2,11 +2,11 @@
 //! compares the other's public key with the one that its settings pin to the name.
 //!
 //! The key exchange is X25519 together with ML-KEM-768 wherever both ends offer it, as two nodes
-//! do: what is recorded today stays closed to whoever breaks one of the two later.
+//! do: an attacker who records a connection today and breaks one of the two later reads nothing.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -15,12 +15,15 @@ use rustls::server::{NoServerSessionStorage, ParsedCertificate, WebPkiClientVeri
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use sha2::{Digest as _, Sha256};
 
+use crate::channel_binding::server_end_point;
+use crate::options::Options;
+use crate::rejections::Kind;
 use crate::settings::Settings;
 
 /// The largest file of keys or certificates.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
-/// Why there is no TLS: then there is no node.
+/// Why TLS cannot be set up. A node does not start without it.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("{path}: {problem}")]
@@ -67,7 +70,7 @@ impl Tls {
             .with_client_cert_verifier(clients)
             .with_single_cert(chain.clone(), key.clone_key())
             .map_err(|error| setup(&error))?;
-        // Every connection proves anew who it is.
+        // No session is resumed: every connection proves its identity again.
         server.session_storage = Arc::new(NoServerSessionStorage {});
         server.send_tls13_tickets = 0;
         let mut client = ClientConfig::builder_with_provider(provider)
@@ -81,7 +84,7 @@ impl Tls {
     }
 }
 
-/// Who signs the certificates of all.
+/// The authority that signs all certificates.
 fn authority(settings: &Settings) -> Result<Arc<RootCertStore>, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in read_all::<CertificateDer<'static>>(&settings.authority)? {
@@ -90,41 +93,62 @@ fn authority(settings: &Settings) -> Result<Arc<RootCertStore>, TlsError> {
     Ok(Arc::new(roots))
 }
 
-/// The certificates that hold no longer.
+/// Lists of revoked certificates.
 fn revoked(settings: &Settings) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
     settings.revoked.as_deref().map_or(Ok(Vec::new()), read_all)
 }
 
-/// TLS of the endpoint for analysts: the server shows its certificate. Where analysts are known by
-/// theirs they may show it; the others prove a password, as all do otherwise.
-pub(crate) fn for_analysts(
-    settings: &Settings,
-    (certificate, key): (&Path, &Path),
-    certified: bool,
-) -> Result<Arc<ServerConfig>, TlsError> {
-    refuse_readable(key)?;
-    let chain = read_all::<CertificateDer<'static>>(certificate)?;
-    let key = read_all::<PrivateKeyDer<'static>>(key)?.swap_remove(0);
-    let setup = |error: &dyn std::fmt::Display| TlsError::Setup(error.to_string());
-    let provider = Arc::new(provider());
-    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .map_err(|error| setup(&error))?;
-    let builder = if certified {
-        let clients = WebPkiClientVerifier::builder_with_provider(authority(settings)?, provider)
-            .with_crls(revoked(settings)?)
-            .only_check_end_entity_revocation()
-            .allow_unauthenticated()
-            .build()
+/// TLS of the endpoint for analysts: the server shows its certificate. Where the settings name
+/// analysts by their keys a client may show a certificate; all others prove a password.
+#[derive(Debug, Clone)]
+pub struct AnalystTls {
+    pub server: Arc<ServerConfig>,
+    /// The channel binding of SCRAM, where the certificate has one.
+    pub(crate) binding: Option<Vec<u8>>,
+}
+
+impl AnalystTls {
+    pub fn new(settings: &Settings, options: &Options) -> Result<AnalystTls, TlsError> {
+        let own = (&settings.certificate, &settings.key);
+        let (certificate, key) = options.identity.as_ref().map_or(own, |(certificate, key)| (certificate, key));
+        refuse_readable(key)?;
+        let chain = read_all::<CertificateDer<'static>>(certificate)?;
+        let key = read_all::<PrivateKeyDer<'static>>(key)?.swap_remove(0);
+        let setup = |error: &dyn std::fmt::Display| TlsError::Setup(error.to_string());
+        let provider = Arc::new(provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[&rustls::version::TLS13])
             .map_err(|error| setup(&error))?;
-        builder.with_client_cert_verifier(clients)
-    } else {
-        builder.with_no_client_auth()
-    };
-    let mut server = builder.with_single_cert(chain, key).map_err(|error| setup(&error))?;
-    server.session_storage = Arc::new(NoServerSessionStorage {});
-    server.send_tls13_tickets = 0;
-    Ok(Arc::new(server))
+        let builder = if options.certified.is_empty() {
+            builder.with_no_client_auth()
+        } else {
+            let clients = WebPkiClientVerifier::builder_with_provider(authority(settings)?, provider)
+                .with_crls(revoked(settings)?)
+                .only_check_end_entity_revocation()
+                .allow_unauthenticated()
+                .build()
+                .map_err(|error| setup(&error))?;
+            builder.with_client_cert_verifier(clients)
+        };
+        let binding = server_end_point(&chain[0]);
+        let mut server = builder.with_single_cert(chain, key).map_err(|error| setup(&error))?;
+        server.session_storage = Arc::new(NoServerSessionStorage {});
+        server.send_tls13_tickets = 0;
+        Ok(AnalystTls { server: Arc::new(server), binding })
+    }
+}
+
+/// Why a handshake failed: a certificate that is not accepted, or no handshake at all.
+pub(crate) fn failed_handshake(error: &io::Error) -> (Kind, String) {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(error @ (rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented)) => {
+            (Kind::Certificate, error.to_string())
+        }
+        _ if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => {
+            (Kind::Handshake, "no handshake in time".to_owned())
+        }
+        _ => (Kind::Handshake, format!("no handshake: {error}")),
+    }
 }
 
 fn provider() -> CryptoProvider {
@@ -139,7 +163,7 @@ fn refused(path: &Path, problem: impl Into<String>) -> TlsError {
 fn read_all<T: rustls::pki_types::pem::PemObject>(path: &Path) -> Result<Vec<T>, TlsError> {
     let length = fs::metadata(path).map_err(|error| refused(path, error.to_string()))?.len();
     if length > PEM_BYTES_MAX {
-        return Err(refused(path, "larger than 1 MiB, which no such file is"));
+        return Err(refused(path, "larger than 1 MiB: not a file of keys or certificates"));
     }
     let bytes = fs::read(path).map_err(|error| refused(path, error.to_string()))?;
     let found: Result<Vec<T>, _> = T::pem_slice_iter(&bytes).collect();
@@ -157,7 +181,7 @@ fn refuse_readable(path: &Path) -> Result<(), TlsError> {
     if mode & 0o077 == 0 {
         return Ok(());
     }
-    Err(refused(path, "others than its owner can use the private key; `chmod 600` mends it"))
+    Err(refused(path, "not only its owner can read the private key; run `chmod 600` on it"))
 }
 
 #[cfg(not(unix))]

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use hedgerow_config::{At, Data, Field, Node, Reader, key_text, quoted};
-use hedgerow_table::{HierarchySpec, Kind};
+use hedgerow_table::{Coarsening, HierarchySpec, Kind, Way};
 
 use crate::Role;
+use crate::coarsen;
 use crate::declared::{self, Declared};
 use crate::hierarchy;
 use crate::words::{ATTRIBUTE, ROLES, TYPES};
@@ -21,6 +22,8 @@ pub struct Attribute {
     pub hierarchy: Option<(HierarchySpec, String)>,
     /// Range, order and date format, and whether values may single out rows.
     pub declared: Declared,
+    /// How its values become coarser before anything else is done with them.
+    pub coarsen: Option<Coarsening>,
     pub place: String,
 }
 
@@ -38,13 +41,14 @@ pub(crate) struct Draft {
     hierarchy: Option<(HierarchySpec, String)>,
     pub(crate) hierarchy_given: bool,
     pub(crate) declared: Declared,
+    pub(crate) coarsen: Option<Coarsening>,
     pub(crate) at: Rc<At>,
 }
 
 impl Draft {
     pub(crate) fn finish(self, reader: &Reader<'_>) -> Option<Attribute> {
-        let Draft { name, role, kind, hierarchy, declared, at, .. } = self;
-        Some(Attribute { name, role: role?, kind, hierarchy, declared, place: reader.place(&at) })
+        let Draft { name, role, kind, hierarchy, declared, coarsen, at, .. } = self;
+        Some(Attribute { name, role: role?, kind, hierarchy, declared, coarsen, place: reader.place(&at) })
     }
 }
 
@@ -85,6 +89,7 @@ fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> 
         hierarchy: None,
         hierarchy_given: false,
         declared: Declared::default(),
+        coarsen: None,
         at: node.at.clone(),
     };
     if let Data::Text(text) = &node.data {
@@ -108,9 +113,20 @@ fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> 
     draft.declared = declared::read(reader, &fields, draft.role, &mut draft.kind);
     if let Some(field) = fields.get("hierarchy") {
         draft.hierarchy_given = true;
-        check_role(reader, field, draft.role);
         let spec = hierarchy::read(reader, field, draft.kind, folder);
         draft.hierarchy = spec.map(|spec| (spec, reader.place(&field.node.at)));
+    }
+    if let Some(field) = fields.get("coarsen") {
+        let spec = draft.hierarchy.as_ref().map(|(spec, _)| spec);
+        draft.coarsen = coarsen::read(reader, field, draft.role, draft.kind, spec);
+        if matches!(draft.coarsen, Some(Coarsening { way: Way::Level(..), .. })) {
+            // The hierarchy has done its work: what is left has the values of the level.
+            draft.hierarchy = None;
+            draft.hierarchy_given = false;
+        }
+    }
+    if let Some(field) = fields.get("hierarchy").filter(|_| draft.hierarchy.is_some()) {
+        check_role(reader, field, draft.role);
     }
     draft
 }
@@ -131,9 +147,11 @@ fn check_role(reader: &mut Reader<'_>, field: Field<'_>, role: Option<Role>) {
     let why = match role {
         Some(Role::Identifier) => "is never released",
         Some(Role::Plain) => "is released as it is",
+        Some(Role::Unit) => "is never released as it is",
         Some(Role::Quasi | Role::Sensitive) | None => return,
     };
     let role = role.map(Role::name).unwrap_or_default();
     let problem = format!("an attribute with the role {} {why}, so it has no use for a hierarchy", quoted(role));
-    reader.refuse_key(&field.node.at, problem, "remove the hierarchy, or give the role `quasi` to generalize it");
+    let hint = "remove the hierarchy; or give the role `quasi` to generalize it, or `coarsen = { level = 1 }` to release a level of it";
+    reader.refuse_key(&field.node.at, problem, hint);
 }

@@ -3,7 +3,7 @@
 
 use hedgerow_config::number::{SHARE, SHARE_ABOVE_ZERO};
 use hedgerow_config::{Fields, Reader};
-use hedgerow_privacy::Model;
+use hedgerow_privacy::{KnownRows, Model};
 use hedgerow_table::Ratio;
 
 use crate::Role;
@@ -34,7 +34,7 @@ pub struct Cloning {
 }
 
 impl Cloning {
-    /// The fewest tuples of a sub-class when nobody says.
+    /// The fewest tuples of a sub-class by default.
     pub const K: u64 = 5;
     /// The keys, in the order of the words.
     pub(crate) const KEYS: [&'static str; 6] = ["k", "lambda", "max-epsilon", "max-distorted", "rho", "rare"];
@@ -54,7 +54,7 @@ impl Default for Cloning {
     }
 }
 
-/// What becomes of values so rare that they hold the number of classes down.
+/// The treatment of values so rare that they limit the number of classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RareValues {
     #[default]
@@ -128,5 +128,7 @@ pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[Draft], publish: &mut Publi
     };
     let (protect, place) = (Some(protect.clone()), publish.place.clone());
     let require = vec![Model::EpsilonClone { epsilon }];
-    rules.push(Rule { know, protect, also_protect: Vec::new(), require, require_places: vec![place.clone()], place });
+    let (rows, require_places) = (KnownRows::default(), vec![place.clone()]);
+    let consistent = false;
+    rules.push(Rule { know, protect, also_protect: Vec::new(), require, require_places, rows, consistent, place });
 }

@@ -2,6 +2,7 @@
 
 use hedgerow_config::{Field, Node, Reader};
 use hedgerow_privacy::Model;
+use hedgerow_release::JointShare;
 use hedgerow_release::spelling::Spelling;
 
 use crate::rule::{Context, Rule, find};
@@ -11,8 +12,10 @@ use crate::words::COMMUNITY;
 pub struct Community {
     /// Directories or globs, as written: relative to the policy.
     pub releases: Vec<String>,
-    /// What their texts mean in ours, by attribute, in the order of the policy.
+    /// The mapping of their texts to ours, by attribute, in the order of the policy.
     pub values: Vec<ValueMapping>,
+    /// What is known of how attributes of several releases go together.
+    pub joint: Vec<JointShare>,
     /// Of `releases`.
     pub place: String,
 }
@@ -52,7 +55,11 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -
         Some(field) => read_values(reader, field, context),
         None => Vec::new(),
     };
-    let Some(field) = fields.get("releases") else { return Some(Community { values, ..Community::default() }) };
+    let joint = match fields.get("joint") {
+        Some(field) => read_joint(reader, field),
+        None => Vec::new(),
+    };
+    let Some(field) = fields.get("releases") else { return Some(Community { values, joint, ..Community::default() }) };
     let mut releases = Vec::new();
     for element in reader.list(field)? {
         let path = reader.text(element)?;
@@ -62,7 +69,20 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -
         }
         releases.push(path.to_owned());
     }
-    Some(Community { releases, values, place: reader.place(&field.node.at) })
+    Some(Community { releases, values, joint, place: reader.place(&field.node.at) })
+}
+
+/// `joint = ["P(age >= 40 | zip >= 20000) = 4/9"]`: each a share of people.
+fn read_joint(reader: &mut Reader<'_>, field: Field<'_>) -> Vec<JointShare> {
+    let mut joint = Vec::new();
+    for element in reader.list(field).unwrap_or_default() {
+        let Some(text) = reader.text(element) else { continue };
+        match JointShare::parse(text) {
+            Ok(share) => joint.push(share),
+            Err(problem) => reader.refuse(&element.node.at, &problem, field.hint()),
+        }
+    }
+    joint
 }
 
 /// `[community.values.disease]` with `"their text" = "our text"` below it.
@@ -86,9 +106,9 @@ fn read_values(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>) 
     mappings
 }
 
-/// Releases that no rule looks at would be passed over in silence; a rule that looks at them needs
-/// some.
-pub(crate) fn hold_against_rules(reader: &mut Reader<'_>, community: &Community, rules: &[Rule], node: Option<&Node>) {
+/// Refuses releases that no rule compares with, which would be ignored silently, and a rule that
+/// compares with releases where none is named.
+pub(crate) fn validate(reader: &mut Reader<'_>, community: &Community, rules: &[Rule], node: Option<&Node>) {
     let compares = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
     let comparing =
         rules.iter().flat_map(|rule| rule.require.iter().zip(&rule.require_places)).find(|(m, _)| compares(m));
@@ -99,7 +119,7 @@ pub(crate) fn hold_against_rules(reader: &mut Reader<'_>, community: &Community,
         }
         (Some((_, place)), _) if community.releases.is_empty() => {
             let hint = "name what is already published: `[community]` with `releases = [\"../neighbor/release\"]`";
-            reader.refuse_place(place, "there is no release to compare with: `[community]` is missing or empty", hint);
+            reader.refuse_place(place, "no release to compare with: `[community]` is missing or empty", hint);
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! What a policy declares of an attribute's values: the range that everybody knows, the order of
+//! What a policy declares of an attribute's values: the range that is public, the order of
 //! texts, how dates are written.
 
 use std::cmp::Ordering;
@@ -11,13 +11,13 @@ use hedgerow_table::{DateFormat, Kind};
 
 use crate::{Role, hierarchy};
 
-/// The lowest and the highest value there can be, as everybody knows them without the data:
+/// The lowest and the highest possible value, as they are public without the data:
 /// `[0, 120]` for an age. Cells at the end of the axis stop there. `inf` leaves an end open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Range {
-    /// Inclusive; `None` when there is no lowest.
+    /// Inclusive; `None` for an open end.
     pub low: Option<Bound>,
-    /// Inclusive; `None` when there is no highest.
+    /// Inclusive; `None` for an open end.
     pub high: Option<Bound>,
     pub place: String,
 }
@@ -83,14 +83,15 @@ pub(crate) fn read(
     }
     if let Some(field) = fields.get("allow-unique") {
         declared.allow_unique = reader.flag(field).unwrap_or(false);
-        if let Some(role @ (Role::Identifier | Role::Quasi)) = role {
+        if let Some(role @ (Role::Identifier | Role::Quasi | Role::Unit)) = role {
             let problem = format!("has no meaning for an attribute with the role {}", quoted(role.name()));
             reader.refuse_key(&field.node.at, problem, "omit it; it is for attributes that are released as they are");
         }
     }
-    if role == Some(Role::Identifier) {
+    if let Some(role @ (Role::Identifier | Role::Unit)) = role {
         for key in ["range", "order"].into_iter().filter_map(|key| fields.get(key)) {
-            let problem = "an identifier is never released, so nothing need be declared of its values";
+            let what = if role == Role::Unit { "a unit" } else { "an identifier" };
+            let problem = format!("{what} is never released, so nothing need be declared of its values");
             reader.refuse_key(&key.node.at, problem, "remove it, or change the role");
         }
     }
@@ -108,7 +109,7 @@ fn is_date(bound: Bound) -> bool {
     matches!(bound, Bound::Date(_))
 }
 
-/// `None` for numbers held against dates.
+/// `None` for numbers compared with dates.
 fn compare(a: Bound, b: Bound) -> Option<Ordering> {
     let float = |bound: Bound| match bound {
         Bound::Integer(value) => Some(value as f64),

@@ -1,5 +1,5 @@
-//! `[[dependency]]`: which attributes determine which. Whoever knows the ones knows the other, so a
-//! rule that protects it must protect them too.
+//! `[[dependency]]`: which attributes determine which. An attacker who knows the ones knows the
+//! other, so rules are judged with what is known closed under dependencies.
 
 use hedgerow_config::{Data, Field, Node, Reader, quoted};
 
@@ -14,6 +14,8 @@ pub struct Dependency {
     pub from: Vec<String>,
     /// Not among `from`.
     pub to: String,
+    /// Why it may be released all the same, where the publisher accepts that.
+    pub accept: Option<String>,
     pub place: String,
 }
 
@@ -29,11 +31,6 @@ pub(crate) fn read_all(reader: &mut Reader<'_>, node: &Node, context: Context<'_
     if nodes.len() > DEPENDENCIES_MAX {
         let problem = format!("{} dependencies; at most {DEPENDENCIES_MAX} are possible", nodes.len());
         reader.refuse_key(&node.at, problem, "name those that an attacker knows and that a rule is about");
-        return Vec::new();
-    }
-    if !context.decomposed {
-        let hint = "remove it, or publish with `method = \"decompose\"`";
-        reader.refuse_key(&node.at, "dependencies are for the method `decompose`", hint);
         return Vec::new();
     }
     nodes.iter().filter_map(|node| read(reader, node, context)).collect()
@@ -61,15 +58,33 @@ fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<De
         reader.refuse(&to_field.node.at, problem, "an attribute determines itself anyway: remove it from `from`");
         return None;
     }
-    Some(Dependency { from, to, place: reader.place(&node.at) })
+    let accept = match fields.get("accept") {
+        Some(field) => Some(reason(reader, field)?),
+        None => None,
+    };
+    Some(Dependency { from, to, accept, place: reader.place(&node.at) })
 }
+
+/// The manifest and the report show it, so it says something, and not too much.
+fn reason(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {
+    let reason = reader.text(field)?.trim();
+    if reason.is_empty() || reason.len() > REASON_MAX {
+        let problem = format!("expected a reason of 1 to {REASON_MAX} bytes, found {}", reason.len());
+        reader.refuse(&field.node.at, problem, field.hint());
+        return None;
+    }
+    Some(reason.to_owned())
+}
+
+const REASON_MAX: usize = 1000;
 
 fn attribute(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>) -> Option<String> {
     let name = reader.text(field)?;
     let draft = find(reader, field, name, context.drafts?)?;
-    if draft.role == Some(Role::Identifier) {
-        let problem = format!("{} is an identifier: it is never released", quoted(name));
-        reader.refuse(&field.node.at, problem, "remove the dependency: nobody can use it on the release");
+    if let Some(role @ (Role::Identifier | Role::Unit)) = draft.role {
+        let what = if role == Role::Unit { "a unit" } else { "an identifier" };
+        let problem = format!("{} is {what}: it is never released", quoted(name));
+        reader.refuse(&field.node.at, problem, "remove the dependency: it does not apply to the release");
         return None;
     }
     Some(name.to_owned())

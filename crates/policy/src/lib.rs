@@ -1,4 +1,4 @@
-//! What is required: the policy file, from TOML to plain values that need no further checking.
+//! The policy file, from TOML to plain values that need no further checking.
 //!
 //! Reading collects everything that is wrong in one run, and every error states where (line,
 //! column, key path), what was found and expected, and what to do. What only the data shows (is
@@ -20,7 +20,9 @@
 //! ```
 
 mod attribute;
+pub mod builder;
 mod cloning;
+mod coarsen;
 mod community;
 mod declared;
 mod dependency;
@@ -29,6 +31,8 @@ mod model;
 pub mod propose;
 mod publish;
 mod rule;
+mod toml_text;
+mod unit;
 pub mod words;
 
 use std::collections::HashSet;
@@ -42,6 +46,7 @@ pub use community::{Community, TextPair, ValueMapping};
 pub use declared::{Declared, Range, ValueOrder};
 pub use dependency::Dependency;
 pub use hedgerow_config::{ConfigError, ConfigErrors, Excerpt, Position, Source};
+pub use hedgerow_privacy::KnownRows;
 pub use hedgerow_release::Role;
 pub use hedgerow_table::{Format, Kind};
 pub use publish::{
@@ -66,19 +71,24 @@ pub struct Policy {
     /// In the order of the policy; at least one is quasi, unless the method is
     /// [`Method::Decompose`].
     pub attributes: Vec<Attribute>,
-    /// Never empty.
+    /// Empty only where [`Policy::load_without_rules`] was called.
     pub rules: Vec<Rule>,
-    /// What attackers know of how attributes determine one another.
+    /// The dependencies between attributes that attackers know.
     pub dependencies: Vec<Dependency>,
     pub publish: Publish,
     pub community: Community,
-    /// What is allowed but probably not meant.
+    /// Warnings: what is allowed but probably not meant.
     pub warnings: Vec<InputError>,
 }
 
 impl Policy {
     pub fn load(path: &Path) -> Result<Policy, ConfigErrors> {
         hedgerow_config::load(path, POLICY_FILE, |reader, root| read_root(reader, root, path))
+    }
+
+    /// As [`Policy::load`], for what needs a description of the columns alone: rules may be absent.
+    pub fn load_without_rules(path: &Path) -> Result<Policy, ConfigErrors> {
+        hedgerow_config::load(path, POLICY_FILE, |reader, root| read(reader, root, path, false))
     }
 
     /// `path` names the file in messages, and its folder is where relative paths start.
@@ -97,9 +107,16 @@ impl Policy {
 }
 
 fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy> {
+    read(reader, root, path, true)
+}
+
+fn read(reader: &mut Reader<'_>, root: &Node, path: &Path, needs_rules: bool) -> Option<Policy> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let sections = reader.table(root, words::SECTIONS, "[source]")?;
-    let source = sections.get("source").and_then(|field| source::read(reader, field.node, folder));
+    let source = match sections.get("source") {
+        Some(field) => source::read(reader, field.node, folder),
+        None => Some(Source::of_rows_in_memory(format!("{}: source", path.display()))),
+    };
     let mut publish = match sections.get("publish") {
         Some(field) => publish::read(reader, field.node),
         None => Some(Publish::by_default(path.display().to_string())),
@@ -121,9 +138,9 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
         cloning::imply(&mut rules, drafts, publish);
     }
     if let (Some(publish), Some(drafts)) = (&publish, &drafts) {
-        publish::hold_weights_against(reader, publish, drafts);
+        publish::validate_weights(reader, publish, drafts);
     }
-    if rules.is_empty() && sections.get("rule").is_none() {
+    if needs_rules && rules.is_empty() && sections.get("rule").is_none() {
         let at = At::missing(&root.at, "rule");
         reader.refuse_key(&at, "no rule: nothing would be protected", rule::NO_RULE_HINT);
     }
@@ -132,11 +149,14 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
         None => Some(Community::default()),
     };
     if let Some(community) = &community {
-        community::hold_against_rules(reader, community, &rules, sections.get("community").map(|field| field.node));
+        community::validate(reader, community, &rules, sections.get("community").map(|field| field.node));
     }
     let drafts = drafts?;
     warn_of_gaps(reader, &drafts, &rules);
-    let attributes = drafts.into_iter().map(|draft| draft.finish(reader)).collect::<Option<Vec<_>>>()?;
+    let mut attributes = drafts.into_iter().map(|draft| draft.finish(reader)).collect::<Option<Vec<_>>>()?;
+    if let (Some(source), Some(publish)) = (&source, &publish) {
+        unit::settle(reader, source, &mut attributes, &rules, publish);
+    }
     let warnings = std::mem::take(&mut reader.warnings);
     Some(Policy {
         path: path.to_owned(),

@@ -16,6 +16,8 @@ pub struct Publish {
     pub method: Method,
     /// The share of rows that may be suppressed, from 0 to 1.
     pub suppression: Ratio,
+    /// The share of rows that may deviate from a dependency that is looked for in the source.
+    pub dependency_tolerance: Ratio,
     pub loss: Loss,
     /// How much the cells of an attribute count; 1 for those not named.
     pub weights: Vec<Weight>,
@@ -26,8 +28,10 @@ pub struct Publish {
     pub labels: Labels,
     /// For local recoding: classes are improved until nothing improves, or for `max_seconds`.
     pub improve: bool,
-    /// What neighbors lose by, when it is named.
+    /// The loss of the search for neighbors, when it is named.
     pub cluster_loss: Option<Loss>,
+    /// Where rows belong to units: whether a random number of each unit is released.
+    pub link: bool,
     /// For [`Method::Clone`] and [`Method::Anatomy`].
     pub assignment: Assignment,
     pub cloning: Cloning,
@@ -176,7 +180,7 @@ pub struct Weight {
 /// Beyond this the other attributes would not be seen.
 pub const WEIGHT_MAX: u64 = 1_000_000;
 
-/// What a search minimizes.
+/// The loss that a search minimizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Loss {
     #[default]
@@ -186,11 +190,19 @@ pub enum Loss {
     AverageClass,
     Granularity,
     Entropy,
+    EntropyBits,
 }
 
 impl Loss {
-    pub const ALL: [Loss; 6] =
-        [Loss::Ncp, Loss::Precision, Loss::Discernibility, Loss::AverageClass, Loss::Granularity, Loss::Entropy];
+    pub const ALL: [Loss; 7] = [
+        Loss::Ncp,
+        Loss::Precision,
+        Loss::Discernibility,
+        Loss::AverageClass,
+        Loss::Granularity,
+        Loss::Entropy,
+        Loss::EntropyBits,
+    ];
 
     /// Whether it looks at the cells of single attributes, so that these can be weighted.
     pub fn is_of_cells(self) -> bool {
@@ -206,6 +218,7 @@ impl Loss {
             Loss::AverageClass => "average-class",
             Loss::Granularity => "granularity",
             Loss::Entropy => "entropy",
+            Loss::EntropyBits => "entropy-bits",
         }
     }
 
@@ -225,6 +238,7 @@ impl Publish {
         Publish {
             method: Method::default(),
             suppression: Ratio::ZERO,
+            dependency_tolerance: Ratio { numerator: 1, denominator: 100 },
             loss: Loss::default(),
             weights: Vec::new(),
             strict: true,
@@ -232,6 +246,7 @@ impl Publish {
             labels: Labels::default(),
             improve: false,
             cluster_loss: None,
+            link: false,
             assignment: Assignment::default(),
             cloning: Cloning::default(),
             algorithm: Algorithm::default(),
@@ -243,7 +258,7 @@ impl Publish {
     }
 }
 
-/// What is wrong is refused on the way and left at its default.
+/// A wrong value is refused and keeps its default.
 pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
     let fields = reader.table(node, PUBLISH, "[publish]")?;
     let mut publish = Publish::by_default(reader.place(&node.at));
@@ -254,6 +269,9 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
     }
     if let Some(share) = fields.get("suppression").and_then(|field| reader.ratio(field, SHARE)) {
         publish.suppression = share;
+    }
+    if let Some(share) = fields.get("dependency-tolerance").and_then(|field| reader.ratio(field, SHARE)) {
+        publish.dependency_tolerance = share;
     }
     if let Some(field) = fields.get("loss") {
         publish.loss = reader.choice(field, LOSSES.iter(), "loss").and_then(Loss::from_name).unwrap_or_default();
@@ -266,6 +284,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
         }
         publish.max_seconds = seconds;
     }
+    publish.link = fields.get("link").and_then(|field| reader.flag(field)).unwrap_or(false);
     read_local(reader, &fields, &mut publish);
     read_assignment(reader, &fields, &mut publish);
     cloning::read(reader, &fields, &mut publish);
@@ -274,12 +293,12 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
     Some(publish)
 }
 
-/// Whose names are held against the attributes once these are read: [`hold_weights_against`].
+/// Their names are checked once the attributes are read: [`validate_weights`].
 fn read_weights(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
     let Some(field) = fields.get("weights") else { return };
     match publish.method {
         Method::Anatomy | Method::Clone => {
-            let reason = "it releases quasi-identifiers as they are: no cell of theirs loses detail";
+            let reason = "it releases quasi-identifiers without generalizing them";
             return refuse_for(reader, field, publish.method, reason);
         }
         Method::Decompose if publish.anonymizer != Anonymizer::Mondrian => {
@@ -305,14 +324,14 @@ fn read_weights(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publ
 
 /// Only the cells of quasi-identifiers are generalized. A decomposition generalizes what a table
 /// holds beside its sensitive attribute, whatever its role.
-pub(crate) fn hold_weights_against(reader: &mut Reader<'_>, publish: &Publish, drafts: &[Draft]) {
+pub(crate) fn validate_weights(reader: &mut Reader<'_>, publish: &Publish, drafts: &[Draft]) {
     let decomposed = publish.method == Method::Decompose;
     let is_generalized =
-        |draft: &&Draft| draft.role.is_some_and(|role| role == Role::Quasi || decomposed && role != Role::Identifier);
+        |draft: &&Draft| draft.role.is_some_and(|role| role == Role::Quasi || decomposed && role.is_released());
     let quasi = || drafts.iter().filter(is_generalized).map(|draft| draft.name.as_str());
     for weight in &publish.weights {
         if quasi().all(|name| name != weight.attribute) {
-            let problem = format!("`{}` is no quasi-identifier: its cells are not generalized", weight.attribute);
+            let problem = format!("`{}` is not a quasi-identifier: its cells are not generalized", weight.attribute);
             let hint = match hedgerow_table::spelling::nearest(&weight.attribute, quasi()) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => format!("the quasi-identifiers are: {}", quasi().collect::<Vec<_>>().join(", ")),
@@ -338,7 +357,7 @@ fn read_assignment(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
     };
 }
 
-/// What only a decomposition understands.
+/// The keys that only a decomposition understands.
 fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
     if let Some(field) = fields.get("algorithm") {
         let name = reader.choice(field, ALGORITHMS.iter(), "algorithm");
@@ -361,7 +380,7 @@ fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Pu
     }
 }
 
-/// What only local recoding understands, and what they do not.
+/// The keys that only local recoding understands, and those that it does not.
 fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
     let method = publish.method;
     let is_local = method.is_local();
@@ -400,7 +419,7 @@ fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publis
     }
 }
 
-/// What only the search for neighbors understands.
+/// The keys that only the search for neighbors understands.
 fn read_neighbors(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
     let method = publish.method;
     if let Some(field) = fields.get("labels") {

@@ -3,18 +3,18 @@
 use std::collections::HashSet;
 
 use hedgerow_config::{Data, Field, Fields, Node, Reader, listed, quoted};
-use hedgerow_privacy::{Distance, Model};
+use hedgerow_privacy::{Distance, KnownRows, Model};
 use hedgerow_table::spelling::nearest;
 
 use crate::Role;
 use crate::attribute::Draft;
 use crate::model;
-use crate::words::RULE;
+use crate::words::{KNOWN_ROWS, RULE};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// What the attacker knows, never empty; every quasi-identifier when the policy does not list
-    /// them.
+    /// The attributes that the attacker knows, never empty; every quasi-identifier when the policy
+    /// does not list them.
     pub know: Vec<String>,
     pub protect: Option<String>,
     /// Further attributes on the right, for a decomposition alone: what is protected is the
@@ -24,6 +24,11 @@ pub struct Rule {
     pub require: Vec<Model>,
     /// The place of each requirement.
     pub require_places: Vec<String>,
+    /// Which rows of a unit the attacker knows, where rows belong to units.
+    pub rows: KnownRows,
+    /// Whether it also holds for the rows that fit a person by the combinations of values that can
+    /// occur.
+    pub consistent: bool,
     pub place: String,
 }
 
@@ -34,7 +39,7 @@ impl Rule {
     }
 }
 
-/// What rules are read against.
+/// The context in which rules are read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'d> {
     /// `None` when the attributes could not be read, so that names cannot be checked.
@@ -87,6 +92,9 @@ fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Ru
     if context.decomposed {
         check_sides(reader, &fields, know.as_deref());
     }
+    let rows = fields.get("rows").and_then(|field| reader.choice(field, KNOWN_ROWS.iter(), "number of rows"));
+    let rows = rows.and_then(KnownRows::from_name).unwrap_or_default();
+    let consistent = fields.get("consistent").and_then(|field| reader.flag(field)).unwrap_or(false);
     let (mut require, require_places): (Vec<Model>, Vec<String>) = require?.into_iter().unzip();
     // A `protect` that was refused leaves no rule.
     let mut protect = protect.map_or(Some(Vec::new()), |names| names)?.into_iter();
@@ -94,7 +102,8 @@ fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Ru
     if let Some(protect) = protect.as_ref().filter(|_| also_protect.is_empty()) {
         compare_in_order(&mut require, protect, drafts);
     }
-    Some(Rule { know: know?, protect, also_protect, require, require_places, place: reader.place(&node.at) })
+    let place = reader.place(&node.at);
+    Some(Rule { know: know?, protect, also_protect, require, require_places, rows, consistent, place })
 }
 
 /// Gives the ordered distance the order that the protected attribute declares.
@@ -168,6 +177,10 @@ fn check_role(reader: &mut Reader<'_>, field: Field<'_>, draft: &Draft, decompos
             let problem = format!("{} is an identifier: it is never released", quoted(name));
             reader.refuse(&field.node.at, problem, "protect an attribute with the role `sensitive` or `plain`");
         }
+        Some(Role::Unit) => {
+            let problem = format!("{} says whom a row is about: it is never released", quoted(name));
+            reader.refuse(&field.node.at, problem, "protect an attribute with the role `sensitive` or `plain`");
+        }
         // The model counts the released values, so they must be those of the source.
         Some(Role::Quasi) if !decomposed => {
             let problem = format!("{} has the role `quasi`: generalized, it cannot be protected as well", quoted(name));
@@ -181,7 +194,7 @@ fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>
     let elements = reader.list(field)?;
     if elements.is_empty() {
         let hint = "omit `know` for every quasi-identifier, or list what the attacker knows";
-        reader.refuse(&field.node.at, "the list is empty: an attacker who knows nothing is no attacker", hint);
+        reader.refuse(&field.node.at, "the list is empty: an attacker knows at least one attribute", hint);
         return None;
     }
     let mut know = Vec::new();
@@ -193,8 +206,9 @@ fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>
             continue;
         }
         let Some(draft) = drafts.and_then(|drafts| find(reader, element, name, drafts)) else { continue };
-        if draft.role == Some(Role::Identifier) {
-            let problem = format!("{} is an identifier: it is never released", quoted(name));
+        if let Some(role @ (Role::Identifier | Role::Unit)) = draft.role {
+            let what = if role == Role::Unit { "a unit" } else { "an identifier" };
+            let problem = format!("{} is {what}: it is never released", quoted(name));
             let hint = "a rule looks at classes over released attributes; remove it, or give it the role `quasi`";
             reader.refuse(&element.node.at, problem, hint);
         }
@@ -203,7 +217,7 @@ fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>
     Some(know)
 }
 
-/// What the models and `know` require of the protected attribute.
+/// The requirements of the models and of `know` on the protected attribute.
 fn check_protect(reader: &mut Reader<'_>, fields: &Fields<'_>, require: &[(Model, String)], drafts: Option<&[Draft]>) {
     let Some(field) = fields.get("protect") else {
         if let Some((model, _)) = require.iter().find(|(model, _)| model.needs_protect()) {

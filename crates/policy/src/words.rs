@@ -7,7 +7,8 @@ pub use hedgerow_release::ROLES;
 
 /// The tables of the file.
 pub const SECTIONS: &[Word] = &[
-    Word::key("source", "[source]", "where the data is").also(&["data", "input"]).required(),
+    Word::key("source", "[source]", "where the data is; absent when a program hands the rows over")
+        .also(&["data", "input"]),
     Word::key("attributes", "[attributes]", "what each column is").also(&["columns", "attribute"]).required(),
     Word::key("rule", "[[rule]]", "what must hold, and against whom").also(&["rules"]),
     Word::key("dependency", "[[dependency]]", "which attributes determine which, as attackers know too")
@@ -27,7 +28,7 @@ pub const ATTRIBUTE: &[Word] = &[
     Word::key(
         "range",
         "range = [0, 120]",
-        "the lowest and the highest number or date there can be, as everybody knows; `inf` leaves an end open",
+        "the lowest and the highest possible number or date, which is public; `inf` leaves an end open",
     )
     .also(&["bounds", "limits", "domain"]),
     Word::key("order", "order = [\"low\", \"mid\", \"high\"]", "all its texts, lowest first")
@@ -44,6 +45,21 @@ pub const ATTRIBUTE: &[Word] = &[
         "for plain and sensitive attributes: values that single out a row may be released",
     )
     .also(&["allow-unique-values", "unique"]),
+    Word::key(
+        "coarsen",
+        "coarsen = { round = 1000 }",
+        "for plain and sensitive attributes: coarser values, in place of the source's from the start",
+    )
+    .also(&["coarsening", "rounding", "round"]),
+];
+
+pub const COARSEN: &[Word] = &[
+    Word::key("round", "round = 1000", "to the nearest multiple of this number").also(&["rounding", "multiple"]),
+    Word::key("significant", "significant = 2", "to this many significant digits").also(&["digits"]),
+    Word::key("top", "top = 150000", "numbers above become this one").also(&["max", "ceiling"]),
+    Word::key("bottom", "bottom = 0", "numbers below become this one").also(&["min", "floor"]),
+    Word::key("dates", "dates = \"month\"", "days as a longer unit").also(&["date", "unit"]),
+    Word::key("level", "level = 2", "the labels of this level of the attribute's `hierarchy`").also(&["hierarchy"]),
 ];
 
 pub const TYPES: &[Word] = &[
@@ -76,17 +92,40 @@ pub const RULE: &[Word] = &[
     Word::key(
         "protect",
         "protect = \"disease\"",
-        "what the attacker must not learn; several in a list: their combination",
+        "what the attacker must not learn; several in a list, for decompose alone: their combination",
     )
     .also(&["sensitive", "protects"]),
     Word::key("require", "require = { model = \"k-anonymity\", k = 5 }", "what must hold, one model or a list of them")
         .also(&["requires", "model", "models"])
         .required(),
+    Word::key(
+        "rows",
+        "rows = \"all\"",
+        "where rows belong to units: whether the attacker knows all rows of a unit, or one",
+    )
+    .also(&["knows-rows", "unit-rows"]),
+    Word::key(
+        "consistent",
+        "consistent = true",
+        "whether the rule also holds for the rows that no impossible combination of values excludes",
+    )
+    .also(&["consistency", "structural-zeros"]),
+];
+
+pub const KNOWN_ROWS: &[Word] = &[
+    Word::value("all", "the attacker knows every row of a unit").also(&["all-rows", "every"]),
+    Word::value("one", "the attacker knows one row of a unit").also(&["one-row", "single"]),
 ];
 
 pub const DEPENDENCY: &[Word] = &[
     Word::key("from", "from = [\"zip\"]", "the attributes that determine another").also(&["determinant"]).required(),
     Word::key("to", "to = \"county\"", "the attribute that they determine").also(&["determines"]).required(),
+    Word::key(
+        "accept",
+        "accept = \"the county of every ZIP code is public and adds nothing\"",
+        "why it may be released all the same; the manifest and the report show the reason",
+    )
+    .also(&["reason", "because"]),
 ];
 
 /// A privacy model and its parameters.
@@ -187,7 +226,7 @@ pub const READINGS: &[Word] = &[
 
 pub const PUBLISH: &[Word] = &[
     Word::key("method", "method = \"full-domain\"", "how to publish").also(&["algorithm-name"]),
-    Word::key("suppression", "suppression = 0.02", "for full-domain and clone: the share of rows that may be suppressed: 2 % is 0.02").also(&[
+    Word::key("suppression", "suppression = 0.02", "for full-domain and clone, and for mondrian, best-cut and cluster over units: the share of rows that may be suppressed: 2 % is 0.02").also(&[
         "suppress",
         "suppression-limit",
         "outliers",
@@ -212,6 +251,12 @@ pub const PUBLISH: &[Word] = &[
         "improve = true",
         "for cluster, best-cut and mondrian: exchange rows between classes until nothing improves, or for `max-seconds`",
     ),
+    Word::key(
+        "link",
+        "link = true",
+        "for full-domain, mondrian, best-cut and cluster, where rows belong to units: release a random number for each unit, so that its rows stay together",
+    )
+    .also(&["linked", "links"]),
     Word::key("k", "k = 5", "for clone: the fewest tuples in a sub-class"),
     Word::key("lambda", "lambda = 3", "for clone: how many values of a sub-class an indicative range covers"),
     Word::key(
@@ -226,6 +271,12 @@ pub const PUBLISH: &[Word] = &[
         "for clone: the share of tuples that may be suppressed or counterfeit so that all classes are alike; fewer means larger classes",
     )
     .also(&["distorted", "max-distortion"]),
+    Word::key(
+        "dependency-tolerance",
+        "dependency-tolerance = 0.01",
+        "the share of rows that may deviate from a dependency that is looked for in the source; 1 % when absent",
+    )
+    .also(&["dependencies", "tolerance"]),
     Word::key("assignment", "assignment = \"order\"", "for clone and anatomy: which rows share a class or a bucket"),
     Word::key(
         "rho",
@@ -307,8 +358,15 @@ pub const LOSSES: &[Word] = &[
     Word::value("discernibility", "sum of squared class sizes").also(&["dm", "discernability"]),
     Word::value("average-class", "mean class size over the required k").also(&["aecs", "average-class-size"]),
     Word::value("granularity", "mean share of leaves under a cell").also(&["loss", "arx-loss"]),
-    Word::value("entropy", "non-uniform entropy: what a cell leaves open about its value, by how frequent values are")
-        .also(&["non-uniform-entropy", "nue"]),
+    Word::value(
+        "entropy",
+        "non-uniform entropy: what cells leave open about values, by how frequent these are, as a share for each attribute",
+    ),
+    Word::value(
+        "entropy-bits",
+        "the same in bits, added up over all cells: attributes with many values count more, as in ARX",
+    )
+    .also(&["non-uniform-entropy", "nue", "bits"]),
 ];
 
 pub const COMMUNITY: &[Word] = &[
@@ -319,6 +377,12 @@ pub const COMMUNITY: &[Word] = &[
         "for each attribute, the texts of the others' releases that mean one of ours: theirs = ours",
     )
     .also(&["mapping", "synonyms", "value"]),
+    Word::key(
+        "joint",
+        "joint = [\"P(age >= 40 | zip >= 20000) = 4/9\"]",
+        "what is known of how attributes of several releases go together: shares of people",
+    )
+    .also(&["shares", "joint-shares"]),
 ];
 
 #[cfg(test)]
@@ -330,8 +394,11 @@ mod tests {
 
     #[test]
     fn no_two_words_of_a_table_share_a_name() {
-        let mut tables =
-            vec![SECTIONS, SOURCE, FORMATS, ATTRIBUTE, ROLES, TYPES, HIERARCHY, DATE_UNITS, RULE, DISTANCES, PUBLISH];
+        let mut tables = vec![
+            SECTIONS, SOURCE, FORMATS, ATTRIBUTE, COARSEN, ROLES, TYPES, HIERARCHY, DATE_UNITS, RULE, DISTANCES,
+            PUBLISH,
+        ];
+        tables.push(KNOWN_ROWS);
         tables.extend([
             READINGS,
             METHODS,

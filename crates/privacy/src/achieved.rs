@@ -1,9 +1,10 @@
-//! What guarantees achieve over classes: the worst measures, and the rows in classes that fail.
+//! The achieved parameters of guarantees over classes: the worst measures, and the rows in classes
+//! that fail.
 
 use crate::guarantee::Measure;
 use crate::{Class, Distribution, Guarantee};
 
-/// What one guarantee achieves over all classes.
+/// The achieved parameters of one guarantee over all classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Achieved {
     pub measures: Vec<Measure>,
@@ -12,8 +13,22 @@ pub struct Achieved {
     pub failing_rows: u64,
 }
 
-/// What one guarantee achieves over some classes, against the released rows' distribution and,
-/// where there is one, the source's.
+impl Achieved {
+    /// The worse of two, such as over rows and over units.
+    pub fn take_worse(&mut self, other: &Achieved) {
+        if self.measures.is_empty() {
+            self.measures.clone_from(&other.measures);
+        }
+        for (own, other) in self.measures.iter_mut().zip(&other.measures) {
+            *own = own.worse(*other);
+        }
+        self.holds &= other.holds;
+        self.failing_rows = self.failing_rows.max(other.failing_rows);
+    }
+}
+
+/// The achieved parameters of one guarantee over some classes, against the released rows'
+/// distribution and, where there is one, the source's.
 pub fn achieved_over<'c>(
     guarantee: &dyn Guarantee,
     source: Option<&Distribution>,

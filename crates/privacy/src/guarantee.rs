@@ -19,7 +19,7 @@ pub struct Class<'a> {
     pub values: &'a [(u32, u32)],
 }
 
-/// What follows for the union of two classes.
+/// The consequence for the union of two classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OnMerge {
     /// Nothing.
@@ -44,7 +44,7 @@ impl Absorbing {
     }
 }
 
-/// So many different values, of which the missing one is none.
+/// The number of different values, without the missing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValuesNeeded {
     pub values: u64,
@@ -74,7 +74,7 @@ pub trait Guarantee: Debug + Send + Sync {
         None
     }
 
-    /// A class keeps at most so many of its rows, however it is divided into classes that hold and
+    /// The most rows that a class can keep, however it is divided into classes that hold and
     /// rows that are suppressed: no union of disjoint parts of it that all hold has more. A search
     /// concludes from it what finer nodes suppress at least; all rows of the class is always true.
     fn kept_at_most(&self, class: Class<'_>) -> u64 {

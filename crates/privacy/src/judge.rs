@@ -26,84 +26,25 @@ use hedgerow_table::{Codes, parallel};
 
 pub use crate::achieved::{Achieved, achieved_over};
 use crate::guarantee::ValuesNeeded;
-use crate::{Absorbing, Class, Distribution, Guarantee, OnMerge, Tree};
-
-/// One rule, bound to attributes by their position in a layout.
-#[derive(Debug)]
-pub struct Rule {
-    pub know: Vec<usize>,
-    pub protect: Option<usize>,
-    pub guarantees: Vec<Box<dyn Guarantee>>,
-    /// The protected attribute's distribution in the source, where there is one to compare with.
-    pub source: Option<Distribution>,
-    /// The protected attribute's hierarchy.
-    pub tree: Option<Tree>,
-}
-
-impl Rule {
-    fn needs_values(&self) -> bool {
-        self.protect.is_some() && self.guarantees.iter().any(|guarantee| guarantee.model().needs_protect())
-    }
-
-    fn compares_with_table(&self) -> bool {
-        self.guarantees.iter().any(|guarantee| guarantee.compares_with_table())
-    }
-
-    /// The cores of all guarantees as one.
-    fn core(&self) -> Absorbing {
-        self.guarantees.iter().map(|guarantee| guarantee.core()).fold(
-            Absorbing { rows: 0, distinct: 0 },
-            |all, core| Absorbing { rows: all.rows.max(core.rows), distinct: all.distinct.max(core.distinct) },
-        )
-    }
-
-    /// Whether the number of its rows decides what a class is worth.
-    fn is_about_rows(&self) -> bool {
-        self.guarantees.iter().all(|guarantee| is_about_rows(guarantee.as_ref()))
-    }
-
-    /// Where enough different values decide, beside the number of rows: how many.
-    fn values_needed(&self) -> Option<ValuesNeeded> {
-        let beyond = self.guarantees.iter().filter(|guarantee| !is_about_rows(guarantee.as_ref()));
-        let mut needed = beyond.map(|guarantee| guarantee.values_needed());
-        let first = needed.next()??;
-        needed.try_fold(first, |most, needed| {
-            let needed = needed?;
-            Some(ValuesNeeded { values: most.values.max(needed.values), missing: most.missing.or(needed.missing) })
-        })
-    }
-
-    /// Whether a class meets the cores.
-    fn core_holds(&self, core: Absorbing, class: Class<'_>) -> bool {
-        let mut more = self.guarantees.iter().filter(|guarantee| guarantee.core_is_more());
-        core.holds(class) && more.all(|guarantee| guarantee.holds(class, &Distribution::default()))
-    }
-
-    /// The most rows that finer levels can keep of a class.
-    fn kept_at_most(&self, class: Class<'_>) -> u64 {
-        let bounds = self.guarantees.iter().filter(|guarantee| guarantee.bounds_parts());
-        bounds.map(|guarantee| guarantee.kept_at_most(class)).min().unwrap_or(class.rows)
-    }
-}
-
-/// Whether the number of a class's rows decides.
-fn is_about_rows(guarantee: &dyn Guarantee) -> bool {
-    guarantee.on_merge() == OnMerge::Absorbing && !guarantee.core_is_more() && guarantee.core().distinct <= 1
-}
+pub use crate::rule::Rule;
+use crate::units::UnitTerms;
+use crate::{Class, Distribution, Guarantee, OnMerge};
 
 #[derive(Debug)]
 pub struct Judge {
     /// With fields for what some rule knows, and for the first attributes.
     layout: Layout,
-    cardinalities: Vec<usize>,
-    rules: Vec<Rule>,
+    pub(crate) cardinalities: Vec<usize>,
+    pub(crate) rules: Vec<Rule>,
     /// Rows that may be suppressed.
     allowed: u64,
+    /// How units are judged, where rows belong to units.
+    pub(crate) units: Option<UnitTerms>,
     /// The rule by which the last levels failed, looked at first. Says nothing about the verdict.
     failed_last: AtomicUsize,
 }
 
-/// What judging a frequency set says.
+/// The result of judging a frequency set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// No finer levels suppress fewer rows, nor do these.
@@ -225,7 +166,7 @@ impl Judge {
     pub fn new(cardinalities: Vec<usize>, quasi: usize, rules: Vec<Rule>, allowed: u64) -> Option<Judge> {
         let is_known = |attribute: usize| attribute < quasi || rules.iter().any(|rule| rule.know.contains(&attribute));
         let layout = Layout::of(&cardinalities, is_known)?;
-        Some(Judge { layout, cardinalities, rules, allowed, failed_last: AtomicUsize::new(0) })
+        Some(Judge { layout, cardinalities, rules, allowed, units: None, failed_last: AtomicUsize::new(0) })
     }
 
     /// By which rows are distinguished.
@@ -244,8 +185,7 @@ impl Judge {
             Some(counts) => FrequencySet::<W>::of_counted_rows(&self.layout, columns, counts),
             None => FrequencySet::<W>::of_rows(&self.layout, columns, rows),
         };
-        let looked_at =
-            |attribute: usize| self.rules.iter().any(|rule| rule.protect == Some(attribute) && rule.needs_values());
+        let looked_at = |attribute: usize| self.looks_at_values(attribute);
         let mut protected: Vec<Option<ValueCounts>> = vec![None; columns.len()];
         if (0..columns.len()).any(looked_at) {
             let entry_of = set.places_of_rows(&self.layout, columns, rows);
@@ -262,6 +202,11 @@ impl Judge {
         Finest { set, protected }
     }
 
+    /// Whether some rule counts the values of an attribute.
+    pub(crate) fn looks_at_values(&self, attribute: usize) -> bool {
+        self.rules.iter().any(|rule| rule.protect == Some(attribute) && rule.needs_values())
+    }
+
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
@@ -274,8 +219,13 @@ impl Judge {
         self.allowed
     }
 
-    /// The weakest behavior among all guarantees.
+    /// The weakest behavior among all guarantees, over units where rows belong to units.
     pub fn on_merge(&self) -> OnMerge {
+        let of_rows = self.on_merge_of_rows();
+        self.units.as_ref().map_or(of_rows, |terms| of_rows.min(self.on_merge_of_units(terms)))
+    }
+
+    fn on_merge_of_rows(&self) -> OnMerge {
         let all = self.rules.iter().flat_map(|rule| &rule.guarantees);
         all.map(|guarantee| guarantee.on_merge()).min().unwrap_or(OnMerge::Absorbing)
     }
@@ -310,7 +260,7 @@ impl Judge {
         }
         let (core_suppressed, core_kept) = self.settle(&seen, kept, true);
         let at_least = core_suppressed + self.lost_by_parts(&seen, &core_kept);
-        if fails(at_least) || self.on_merge() == OnMerge::Absorbing {
+        if fails(at_least) || self.on_merge_of_rows() == OnMerge::Absorbing {
             let kept = (!fails(at_least)).then_some(core_kept);
             return Verdict { at_least, suppressed: at_least, kept };
         }
@@ -318,7 +268,7 @@ impl Judge {
         Verdict { at_least, suppressed, kept: (!fails(suppressed)).then_some(kept) }
     }
 
-    /// What classes of too few rows suppress.
+    /// The rows that classes of too few rows suppress.
     fn by_size<const W: usize>(
         &self,
         set: &FrequencySet<W>,
@@ -378,7 +328,7 @@ impl Judge {
         Verdict { at_least, suppressed, kept: kept.map(Iterator::collect) }
     }
 
-    /// What one rule suppresses, until what is lost fails the levels.
+    /// The rows that one rule suppresses, until the loss fails the levels.
     fn look_at_each_class<const W: usize>(
         &self,
         seen: &Seen<'_, W>,
@@ -495,7 +445,7 @@ impl Judge {
     }
 
     /// One grouping per different `know`; none where every entry is a class of its own.
-    fn groupings<const W: usize>(&self, set: &FrequencySet<W>) -> Vec<(Vec<usize>, Option<Classes>)> {
+    pub(crate) fn groupings<const W: usize>(&self, set: &FrequencySet<W>) -> Vec<(Vec<usize>, Option<Classes>)> {
         let mut groupings: Vec<(Vec<usize>, Option<Classes>)> = Vec::new();
         for rule in &self.rules {
             if groupings.iter().all(|(know, _)| *know != rule.know) {

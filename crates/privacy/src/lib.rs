@@ -1,4 +1,4 @@
-//! What must hold: privacy models as guarantees over classes, the rules that require them, and how
+//! Privacy models as guarantees over classes, the rules that require them, and how
 //! a table is judged.
 
 mod achieved;
@@ -10,10 +10,13 @@ pub mod model;
 pub mod models;
 pub mod numbers;
 pub mod proximity;
+mod rule;
 pub mod rules;
+pub mod units;
 
 pub use distribution::{Distribution, Tree};
 pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};
 pub use judge::{Finest, Judge, Rule, Verdict};
 pub use model::{Distance, Model, Reading};
 pub use models::{Community, Context};
+pub use units::{KnownRows, UnitRows, UnitTerms, UnitVerdict};

@@ -1,8 +1,8 @@
 //! Missing values never buy privacy: a guarantee on a protected attribute must hold twice, with
 //! missing as a value of its own, and among the rows whose value is known.
 //!
-//! Without the second half, {flu, flu, missing} would be 2-diverse, though whoever has a value
-//! there has flu. A class without any known value is judged by the first half alone.
+//! Without the second half, {flu, flu, missing} would be 2-diverse, though every known value
+//! there is flu. A class without any known value is judged by the first half alone.
 //!
 //! **Merging survives.** Where the known rows of both parts hold, so does their union; where one
 //! part has none, the union's known rows are the other's. A comparison with the table is a
@@ -141,7 +141,7 @@ mod tests {
 
     /// Every model refuses a class that is diverse only by its missing values.
     #[test]
-    fn a_missing_value_is_no_second_value() {
+    fn a_missing_value_does_not_count_as_a_second_value() {
         for model in [
             Model::DistinctLDiversity { l: 2 },
             Model::FrequencyLDiversity { l: ratio(1.5) },

@@ -78,7 +78,7 @@ pub enum Model {
     DeltaLDiversity { delta: Ratio, l: Ratio, reading: Reading },
     /// `epsilon` from 0 to 1.
     EpsilonClone { epsilon: Ratio },
-    /// `l` at least 1. Which earlier releases it is judged with is no part of the model.
+    /// `l` at least 1. Which earlier releases it is judged with is not part of the model.
     CrossReleaseLDiversity { l: u64 },
 }
 
@@ -100,7 +100,7 @@ impl Model {
         }
     }
 
-    /// Whether the model speaks of a protected attribute (k-anonymity alone does not).
+    /// Whether the model is about a protected attribute (k-anonymity alone is not).
     pub fn needs_protect(&self) -> bool {
         !matches!(self, Model::KAnonymity { .. })
     }
@@ -112,7 +112,7 @@ impl Model {
         in_order || matches!(self, Model::EpsilonMAnonymity { .. } | Model::DeltaLDiversity { .. })
     }
 
-    /// Whether no class could fail it, whatever its values: such a requirement protects nobody.
+    /// Whether no class could fail it, whatever its values: such a requirement protects no one.
     pub fn is_vacuous(&self) -> bool {
         let one = Ratio::integer(1);
         match self {
@@ -191,7 +191,7 @@ impl Model {
         let at_least_one = |key: &str| ratio(key).filter(|value| value.numerator >= value.denominator);
         let at_most_one = |key: &str| ratio(key).filter(|value| value.numerator <= value.denominator);
         let above_zero = |value: &Ratio| value.numerator > 0;
-        // A parameter that nobody reads could be taken for a promise.
+        // A parameter that no code reads could be taken for a promise.
         let known = parameters(name);
         if required.keys().any(|key| !known.contains(&key.as_str())) {
             return None;
@@ -251,8 +251,8 @@ impl Model {
     }
 }
 
-/// What a manifest may state under `required`. Digests name the releases that a model was judged
-/// with, `values` which of their texts mean one of ours.
+/// The parameters that a manifest may state under `required`. Digests name the releases that a
+/// model was judged with, `values` which of their texts mean one of ours.
 fn parameters(model: &str) -> &'static [&'static str] {
     match model {
         "k-anonymity" => &["k"],
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_required_says_which_model_it_was() {
+    fn requirements_name_their_model() {
         let ratio = |value| Ratio::from_decimal(value).unwrap();
         for model in [
             Model::KAnonymity { k: 5 },

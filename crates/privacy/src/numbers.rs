@@ -8,8 +8,8 @@
 //! smallest unit is refused.
 //!
 //! A missing value is a value of its own: at no distance from other missing ones, close to no
-//! number. Rows without a value are thus close to one another alone, and learning that somebody's
-//! is missing counts as learning it.
+//! number. Rows without a value are thus close to one another alone, and learning that a person's
+//! value is missing counts as learning it.
 
 use hedgerow_table::{Domain, InputError, Kind, Ratio, Values};
 
@@ -44,7 +44,7 @@ impl NotNumbers {
         let (found, hint) = match self {
             NotNumbers::Text { value: Some(value), instead_of } => {
                 let thing = if *instead_of == Kind::Date { "date" } else { "finite number" };
-                let problem = format!("{:?} is no {thing}", shortened(value));
+                let problem = format!("{:?} is not a {thing}", shortened(value));
                 (problem, "correct the value, or list it in `null` of the source when it stands for a missing one")
             }
             NotNumbers::Text { value: None, .. } => {
@@ -52,7 +52,7 @@ impl NotNumbers {
             }
             NotNumbers::TooManyDigits => {
                 let problem = format!("its values need more than {DIGITS_MAX} digits to be written in one unit");
-                (problem, "round the smallest, or mend the largest: nobody's value has so many digits")
+                (problem, "round the smallest, or correct the largest: the values span too many digits")
             }
             NotNumbers::ShareOfDates => {
                 let problem = "there are dates, which have no size to take a share of".to_owned();
@@ -198,12 +198,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_named() {
+    fn a_value_that_is_not_a_number_is_named() {
         let refused =
             |texts: &[&str]| numbers(texts).unwrap_err().refusal("pay", "delta-l-diversity", "here").to_string();
-        assert!(refused(&["1", "NaN", "2.5"]).contains("in `pay` \"NaN\" is no finite number"));
+        assert!(refused(&["1", "NaN", "2.5"]).contains("in `pay` \"NaN\" is not a finite number"));
         assert!(refused(&["inf", "1"]).contains("\"inf\""));
-        assert!(refused(&["2024-02-28", "2024-02-30", "2024-03-01"]).contains("\"2024-02-30\" is no date"));
+        assert!(refused(&["2024-02-28", "2024-02-30", "2024-03-01"]).contains("\"2024-02-30\" is not a date"));
         assert!(refused(&["1e300", "1e-300"]).contains("more than 37 digits"));
         assert!(refused(&[&"x".repeat(100)]).contains("xxx…"));
         let declared = Domain::from_texts(&["1", "2"], false, Some(Kind::Category)).unwrap().0;

@@ -9,7 +9,7 @@ use hedgerow_table::Ratio;
 use crate::numbers::Numbers;
 
 /// For every number of a domain the first and the last code close to it. Both rise with the code. A
-/// code that is no number, such as that of a missing value, is close to itself alone.
+/// code without a number, such as that of a missing value, is close to itself alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proximity {
     first: Vec<u32>,

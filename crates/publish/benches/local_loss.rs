@@ -83,6 +83,8 @@ fn full_domain(bound: &Bound<'_>, table: &Table) -> f64 {
         measured: &[],
         budget: Budget::default(),
         candidates: false,
+        units: None,
+        consistent: None,
         progress: &NoProgress,
     });
     outcome.best.map_or(f64::NAN, |best| loss.loss(best.cost))

@@ -94,6 +94,8 @@ fn run(folder: &Path, suppression: &str, model: &str, limit: Duration) -> Took {
         measured: &[],
         budget: Budget { nodes_max: None, time_max: Some(limit) },
         candidates: false,
+        units: None,
+        consistent: None,
         progress: &NoProgress,
     });
     let seconds = started.elapsed().as_secs_f64();

@@ -9,18 +9,23 @@ use std::sync::Arc;
 use hedgerow_cuts::Axis;
 use hedgerow_policy::{Attribute, Labels, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
-use hedgerow_privacy::{Community, Context, Distribution, Judge, Model, Rule, Tree, models};
+use hedgerow_privacy::{Community, Context, Distribution, Judge, KnownRows, Model, Rule, Tree, models};
 use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
 use hedgerow_table::{
-    Codes, Column, Counted, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError,
+    Coarsening, Codes, Column, Counted, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table,
+    TableError, Way,
 };
-use hedgerow_verify::check::NamedRule;
+use hedgerow_verify::check::{CountedUnits, NamedRule, OverUnits};
 use serde_json::Value;
 
+use crate::coarsen::Coarsened;
 use crate::community::EarlierReleases;
+use crate::consistent::Consistent;
 use crate::declared_values;
 use crate::error::PublishError;
 use crate::loss::LossAttribute;
+use crate::rare_values;
+use crate::units::Units;
 
 pub use crate::declared_values::declared_table;
 
@@ -47,7 +52,7 @@ pub fn source_options<'a>(policy: &Policy, also: &HashSet<String>, progress: &'a
     }
 }
 
-/// How any table with the columns that a policy speaks of is read, such as a release made
+/// How any table with the columns that a policy names is read, such as a release made
 /// elsewhere.
 pub fn any_options<'a>(policy: &Policy, progress: &'a dyn Progress) -> ReadOptions<'a> {
     let mut nulls = policy.source.nulls.clone();
@@ -55,6 +60,11 @@ pub fn any_options<'a>(policy: &Policy, progress: &'a dyn Progress) -> ReadOptio
     nulls.push(String::new());
     // Quasi attributes may be generalized, so only the others keep their declared types.
     let own = policy.attributes.iter().filter(|attribute| attribute.role != Role::Quasi);
+    // Days that became months, or values that became labels, are texts.
+    let of_source = |attribute: &&Attribute| {
+        !matches!(&attribute.coarsen, Some(Coarsening { way: Way::Dates(_) | Way::Level(..), .. }))
+    };
+    let own = own.filter(of_source);
     let kinds = own.filter_map(|attribute| Some((attribute.name.clone(), attribute.kind?))).collect();
     ReadOptions { nulls, kinds, progress, ..ReadOptions::default() }
 }
@@ -74,7 +84,7 @@ pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, Ta
     read_table(&policy.source.path, &source_options(policy, &HashSet::new(), progress))
 }
 
-/// Reads any file with the columns that a policy speaks of.
+/// Reads any file with the columns that a policy names.
 pub fn read_any(policy: &Policy, path: &Path, progress: &dyn Progress) -> Result<Table, TableError> {
     read_table(path, &any_options(policy, progress))
 }
@@ -93,9 +103,24 @@ pub fn rules_for(policy: &Policy, table: &Table) -> Result<Vec<NamedRule>, Table
             _ => None,
         };
         let (know, protect, require) = (rule.know.clone(), rule.protect.clone(), rule.require.clone());
-        rules.push(NamedRule { know, protect, require, tree, community: None });
+        let units = units_in(policy, table, rule.rows);
+        let consistent = rule.consistent;
+        rules.push(NamedRule { know, protect, require, tree, community: None, units, consistent });
     }
     Ok(rules)
+}
+
+/// How a table of the policy's columns counts units: by the columns of the policy, where it has
+/// them. Only the owner of the source sees these.
+fn units_in(policy: &Policy, table: &Table, rows: KnownRows) -> Option<OverUnits> {
+    let names: Vec<String> = policy.units().map(|attribute| attribute.name.clone()).collect();
+    let has_all = names.iter().all(|name| table.column(name).is_some());
+    let counted = match (names.is_empty(), has_all) {
+        (true, _) => return None,
+        (false, true) => CountedUnits::Columns { names, linked: policy.publish.link },
+        (false, false) => CountedUnits::Unknown,
+    };
+    Some(OverUnits { rows, counted })
 }
 
 fn tree_of(hierarchy: &Hierarchy) -> Tree {
@@ -137,9 +162,17 @@ pub struct Bound<'a> {
     counts: Vec<Vec<u64>>,
     /// Where equal rows of the table are held once.
     counted: Option<&'a Counted>,
+    /// The unit of each row, where rows belong to units.
+    units: Option<Units>,
     /// The releases that are published already.
     earlier: EarlierReleases,
-    /// What is allowed but probably not meant.
+    /// The attributes whose values became coarser before the policy was bound.
+    pub(crate) coarsened: Coarsened,
+    /// Rules that also hold for the rows that fit each person.
+    consistent: Option<Consistent>,
+    /// Dependencies that the source has and the policy does not declare: what determines what.
+    pub(crate) dependencies_found: Vec<(Vec<String>, String)>,
+    /// Warnings: what is allowed but probably not meant.
     pub warnings: Vec<InputError>,
 }
 
@@ -220,12 +253,30 @@ impl<'a> Bound<'a> {
             }
         }
         let counts = quasi.iter().map(|quasi| counts_of(quasi.column, counted)).collect();
+        let units = Units::bind(policy, table, counted)?;
         let warnings = policy.warnings.iter().chain(&table.warnings).chain(&earlier.warnings).cloned().collect();
-        let mut bound = Bound { policy, table, quasi, judged, protected, counts, counted, earlier, warnings };
-        bound.warn_of_identifying_plain();
+        let coarsened = Coarsened::default();
+        let mut bound = Bound {
+            policy,
+            table,
+            quasi,
+            judged,
+            protected,
+            counts,
+            counted,
+            units,
+            earlier,
+            coarsened,
+            consistent: None,
+            dependencies_found: Vec::new(),
+            warnings,
+        };
+        let rare = rare_values::warnings(&bound);
+        bound.warnings.extend(rare);
         bound.warn_of_omitted_columns();
         bound.check_limited_values()?;
         bound.refuse_texts_to_measure()?;
+        bound.consistent = Consistent::new(&bound)?;
         Ok(bound)
     }
 
@@ -237,6 +288,21 @@ impl<'a> Bound<'a> {
     /// Where equal rows of the table are held once: how often each occurs.
     pub fn row_counts(&self) -> Option<&'a [u32]> {
         self.counted.map(|counted| counted.counts.as_slice())
+    }
+
+    /// The unit of each row, where rows belong to units.
+    pub fn units(&self) -> Option<&Units> {
+        self.units.as_ref()
+    }
+
+    /// The rules that also hold for the rows that fit each person, which are no longer asked for.
+    pub(crate) fn take_consistent(&mut self) -> Option<Consistent> {
+        self.consistent.take()
+    }
+
+    /// Rules that also hold for the rows that fit each person.
+    pub fn consistent(&self) -> Option<&Consistent> {
+        self.consistent.as_ref()
     }
 
     /// The largest class size that some rule asks for.
@@ -342,10 +408,12 @@ impl<'a> Bound<'a> {
             let hint = "make some of them `plain` or `identifier`, or give fewer rules";
             InputError::new(self.policy.path.display().to_string(), "too many attributes to search at once", hint)
         })?;
-        Ok(judge)
+        let Some(units) = &self.units else { return Ok(judge) };
+        let terms = units.terms(self.policy, self.table);
+        Ok(judge.over_units(terms))
     }
 
-    /// What earlier releases disclose of a protected attribute.
+    /// The disclosure of a protected attribute by earlier releases.
     pub(crate) fn community(&self, protect: &str) -> Option<&Arc<Community>> {
         self.earlier.communities.get(protect)
     }
@@ -379,32 +447,13 @@ impl<'a> Bound<'a> {
                 require: rule.require.clone(),
                 tree: rule.protect.as_ref().and_then(|name| trees.get(name)).cloned(),
                 community: rule.protect.as_ref().and_then(|name| self.community(name)).cloned(),
+                units: None,
+                consistent: rule.consistent,
             })
             .collect()
     }
 
-    /// A plain attribute is released as it is: when many of its values are rare, whoever knows one
-    /// can point at a row.
-    fn warn_of_identifying_plain(&mut self) {
-        let k = self.k().max(2);
-        let plain = self.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);
-        for attribute in plain.filter(|attribute| !attribute.declared.allow_unique) {
-            let Some(column) = self.table.column(&attribute.name) else { continue };
-            let rare: u64 = counts_of(column, self.counted).into_iter().filter(|&count| count < k).sum();
-            if rare * 20 > self.rows() {
-                let problem = format!(
-                    "`{}` is released as it is, and {rare} of {} rows carry a value that fewer than {k} share: who knows it \
-                     can point at a row",
-                    attribute.name,
-                    self.rows()
-                );
-                let hint = "make it `quasi` so that the rules count it, or `identifier` so that it is not released";
-                self.warnings.push(InputError::new(attribute.place.clone(), problem, hint));
-            }
-        }
-    }
-
-    /// A misspelled value would limit nothing, and nobody would notice.
+    /// A misspelled value would limit nothing, unnoticed.
     fn check_limited_values(&mut self) -> Result<(), PublishError> {
         for rule in &self.policy.rules {
             let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
@@ -448,12 +497,22 @@ impl<'a> Bound<'a> {
         let unnamed = self.table.header.iter().filter(|name| self.policy.attribute(name).is_none());
         let names: Vec<String> = unnamed.map(|name| format!("`{name}`")).collect();
         if !names.is_empty() {
-            let problem = format!("not in the policy, so not released: {}", names.join(", "));
+            let others = match names.len() {
+                ..=NAMED_MAX => String::new(),
+                count => format!(" and {} other columns", count - NAMED_MAX),
+            };
+            let named = names[..names.len().min(NAMED_MAX)].join(", ");
+            let problem = format!("not in the policy, so not released: {named}{others}");
             let hint = "give each a role under [attributes] to release it";
-            self.warnings.push(InputError::new(self.policy.source.path.display().to_string(), problem, hint));
+            let warning = InputError::new(self.policy.source.path.display().to_string(), problem, hint);
+            let unnamed = self.table.header.iter().filter(|name| self.policy.attribute(name).is_none());
+            self.warnings.push(warning.about("omitted", unnamed, None));
         }
     }
 }
+
+/// Columns that a warning names; the others are counted.
+const NAMED_MAX: usize = 5;
 
 /// How many rows carry each code of a column.
 fn counts_of(column: &Column, counted: Option<&Counted>) -> Vec<u64> {

@@ -18,7 +18,7 @@ use crate::full_domain::recoded;
 use crate::generalized::{self, Recoded};
 use crate::rows::{ReleasedColumn, shuffle};
 
-/// What is released.
+/// The released tables.
 pub(crate) struct Bucketized<'a> {
     /// Both tables.
     pub(crate) tables: Vec<DraftTable<'a>>,
@@ -28,7 +28,7 @@ pub(crate) struct Bucketized<'a> {
 }
 
 /// From the sensitive value and the bucket of every row. Where the rows are outside of memory,
-/// `quasi` names its columns, and whoever has the rows adds the group of each.
+/// `quasi` names its columns, and the row store adds the group of each.
 pub(crate) fn tables<'a>(
     bound: &'a Bound<'_>,
     sensitive: &'a Column,

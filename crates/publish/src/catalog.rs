@@ -7,17 +7,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hedgerow_audit::finding::Finding;
-use hedgerow_audit::{AuditOptions, audit};
+use hedgerow_audit::{Adversary, AuditOptions, Audited, Columns, audit};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
-use hedgerow_release::{Release, ReleasedClasses, Spelling};
+use hedgerow_release::{Release, Spelling};
+use hedgerow_table::whole::{self, Partial};
 use hedgerow_table::{InputError, Progress, Table, TableError};
 use hedgerow_verify::release_check::broken_claims;
 use hedgerow_verify::verified::Verified;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::community;
 use crate::error::PublishError;
+use crate::exposed_classes;
 use crate::phase::Phase;
 
 pub const FILE_NAME: &str = "catalog.json";
@@ -29,7 +32,7 @@ const NAME_MAX: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
     pub name: String,
-    /// Who published it; releases of one custodian are about the same people but for those who came
+    /// The publisher; releases of one custodian are about the same people but for those who came
     /// and went.
     pub custodian: Option<String>,
     pub digest: String,
@@ -47,7 +50,7 @@ impl Catalog {
         let place = path.display().to_string();
         let size = fs::metadata(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-                TableError::input(place.clone(), "no catalog here", "`hedgerow catalog add` makes one")
+                TableError::input(place.clone(), "no catalog here", "`hedgerow catalog add DIR RELEASE` makes one")
             }
             _ => TableError::io(&path, error),
         })?;
@@ -62,6 +65,15 @@ impl Catalog {
         Ok(Catalog { folder: folder.to_path_buf(), entries })
     }
 
+    /// As [`Catalog::load`]; where nothing is there yet, a catalog without releases.
+    pub fn load_or_new(folder: &Path) -> Result<Catalog, TableError> {
+        let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+        if !folder.exists() || is_empty() {
+            return Ok(Catalog { folder: folder.to_path_buf(), entries: Vec::new() });
+        }
+        Catalog::load(folder)
+    }
+
     /// Copies a release into the catalog, which is made when it is not there. A release that
     /// contradicts itself is refused.
     pub fn add(
@@ -74,7 +86,6 @@ impl Catalog {
         let mut catalog = if folder.join(FILE_NAME).exists() {
             Catalog::load(folder)?
         } else {
-            fs::create_dir_all(folder).map_err(|error| TableError::io(folder, error))?;
             Catalog { folder: folder.to_path_buf(), entries: Vec::new() }
         };
         let shown = release.display().to_string();
@@ -91,23 +102,34 @@ impl Catalog {
         let name = name.map(str::to_owned).or(own).unwrap_or_default();
         catalog.refuse_name(&name)?;
         let entry = Entry { digest: opened.digest()?.to_owned(), custodian: custodian.map(str::to_owned), name };
-        let partial = folder.join(format!(".{}.partial", entry.name));
-        if partial.exists() {
-            fs::remove_dir_all(&partial).map_err(|error| TableError::io(&partial, error))?;
+        let is_new = !folder.exists();
+        fs::create_dir_all(folder).map_err(|error| TableError::io(folder, error))?;
+        let added = catalog.place(release, &entry);
+        if added.is_err() && is_new {
+            // Only where it is empty: a catalog that another program made meanwhile stays.
+            let _ = fs::remove_dir(folder);
         }
-        copy(release, &partial)?;
-        let place = folder.join(&entry.name);
-        fs::rename(&partial, &place).map_err(|error| TableError::io(&place, error))?;
-        catalog.entries.push(entry.clone());
-        catalog.save()?;
+        added?;
         Ok(entry)
+    }
+
+    /// Copies a release into the folder of the catalog and lists it; neither where one of them
+    /// fails.
+    fn place(&mut self, release: &Path, entry: &Entry) -> Result<(), TableError> {
+        let place = self.folder.join(&entry.name);
+        let failed = |error| TableError::io(&place, error);
+        let partial = Partial::folder(&place).map_err(failed)?;
+        copy(release, partial.path())?;
+        partial.place_new().map_err(failed)?;
+        self.entries.push(entry.clone());
+        self.save().inspect_err(|_| drop(fs::remove_dir_all(&place)))
     }
 
     pub fn entry(&self, name: &str) -> Result<&Entry, TableError> {
         self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
             let hint = format!("it has: {}", names.join(", "));
-            TableError::input(self.folder.display().to_string(), format!("there is no release `{name}`"), hint)
+            TableError::input(self.folder.display().to_string(), format!("the catalog has no release `{name}`"), hint)
         })
     }
 
@@ -144,9 +166,7 @@ impl Catalog {
             .map(|entry| json!({ "name": entry.name, "custodian": entry.custodian, "digest": entry.digest }))
             .collect();
         let text = format!("{:#}\n", json!({ "releases": entries }));
-        let (partial, path) = (self.folder.join(".catalog.json.partial"), self.folder.join(FILE_NAME));
-        fs::write(&partial, text).map_err(|error| TableError::io(&partial, error))?;
-        fs::rename(&partial, &path).map_err(|error| TableError::io(&path, error))
+        whole::write(&self.folder.join(FILE_NAME), text.as_bytes())
     }
 }
 
@@ -156,17 +176,20 @@ fn entry(value: &Value) -> Option<Entry> {
     Some(Entry { name, custodian: text("custodian"), digest: text("digest")? })
 }
 
-/// Files and folders, no links: what a release is made of.
+/// Files and folders, no links: what a release is made of. Whichever of two files failed is named.
 fn copy(from: &Path, to: &Path) -> Result<(), TableError> {
-    fs::create_dir(to).map_err(|error| TableError::io(to, error))?;
     for found in fs::read_dir(from).map_err(|error| TableError::io(from, error))? {
         let found = found.map_err(|error| TableError::io(from, error))?;
         let (source, target) = (found.path(), to.join(found.file_name()));
         let kind = found.file_type().map_err(|error| TableError::io(&source, error))?;
         if kind.is_dir() {
+            fs::create_dir(&target).map_err(|error| TableError::io(&target, error))?;
             copy(&source, &target)?;
         } else if kind.is_file() {
-            fs::copy(&source, &target).map_err(|error| TableError::io(&source, error))?;
+            let mut from = fs::File::open(&source).map_err(|error| TableError::io(&source, error))?;
+            let failed = |error| TableError::io(&target, error);
+            let mut to = fs::File::create_new(&target).map_err(failed)?;
+            std::io::copy(&mut from, &mut to).map_err(failed)?;
         }
     }
     Ok(())
@@ -176,16 +199,19 @@ fn copy(from: &Path, to: &Path) -> Result<(), TableError> {
 #[derive(Debug, Clone, Default)]
 pub struct Gate {
     pub catalog: Option<PathBuf>,
-    /// Who publishes; earlier releases of the same custodian are compared by difference too.
+    /// The publisher; earlier releases of the same custodian are compared by difference too.
     pub custodian: Option<String>,
     /// Leaves the catalog as it is: the new release is audited and not added.
     pub no_add: bool,
+    /// Where the audit refuses, looks for the nearest release with larger classes that passes.
+    pub repair: bool,
 }
 
-/// What the audit with a catalog's releases found: no breach, or there would be no release.
+/// The result of the audit with the releases of a catalog or a community: no breach, or there would
+/// be no release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CatalogAudit {
-    /// The names of the catalog's releases that the new one was combined with.
+    /// The names of the releases that the new one was combined with.
     pub releases: Vec<String>,
     /// The source's columns by which the adversary knows the people.
     pub known: Vec<String>,
@@ -193,25 +219,40 @@ pub struct CatalogAudit {
     pub findings: Vec<Finding>,
     /// The name of the new release in the catalog, unless it was not added.
     pub added: Option<String>,
+    /// Whether a catalog was named; else the releases are those of the policy's community.
+    #[serde(skip)]
+    pub by_catalog: bool,
 }
 
-/// The releases of a gate's catalog, opened once. Without a catalog there are none.
+/// The releases of a gate's catalog and of the policy's community, opened once. Without either
+/// there are none.
 #[derive(Debug, Default)]
 pub(crate) struct OpenedCatalog {
-    others: Vec<(Release, Entry)>,
+    others: Vec<(Release, Option<Entry>)>,
 }
 
 impl OpenedCatalog {
     pub(crate) fn open(gate: &Gate, policy: &Policy, progress: &dyn Progress) -> Result<OpenedCatalog, PublishError> {
-        let mut others = Vec::new();
+        let mut others: Vec<(Release, Option<Entry>)> = Vec::new();
         if let Some(folder) = &gate.catalog {
-            let catalog = Catalog::load(folder)?;
+            let catalog = Catalog::load_or_new(folder)?;
             for entry in &catalog.entries {
                 let release = Release::open(&catalog.path(entry), progress)?.named(&entry.name);
                 // A custodian spells its own releases as it spells the new one.
                 let own = gate.custodian.is_some() && gate.custodian == entry.custodian;
                 let spelling = if own { Spelling::default() } else { policy.community.spelling() };
-                others.push((release.spelled(spelling), entry.clone()));
+                others.push((release.spelled(spelling), Some(entry.clone())));
+            }
+        }
+        if community::is_judged(policy) {
+            for path in community::releases(policy)? {
+                let release = Release::open(&path, progress)?;
+                let digest = release.digest()?;
+                let is_there =
+                    |(_, entry): &(Release, Option<Entry>)| entry.as_ref().is_some_and(|entry| entry.digest == digest);
+                if !others.iter().any(is_there) {
+                    others.push((release.spelled(policy.community.spelling()), None));
+                }
             }
         }
         Ok(OpenedCatalog { others })
@@ -228,22 +269,31 @@ impl OpenedCatalog {
     }
 
     /// Moves a verified release into place, after an audit of it combined with everything in the
-    /// catalog, and adds it there. Every row of the source is a person.
+    /// catalog and the community, and adds it to the catalog. Every row of the source is a person:
+    /// where rows are not in memory, a catalog or a community was refused before the search.
     pub(crate) fn place(
         &self,
         verified: Verified,
         policy: &Policy,
-        people: &Table,
+        people: Option<&Table>,
         gate: &Gate,
         progress: &dyn Progress,
     ) -> Result<(PathBuf, Option<CatalogAudit>), PublishError> {
-        let Some(folder) = &gate.catalog else { return Ok((verified.place()?, None)) };
+        let is_gated = gate.catalog.is_some() || !self.others.is_empty();
+        if !is_gated {
+            return Ok((verified.place()?, None));
+        }
+        let Some(people) = people else {
+            let problem = "internal error: a release was to be audited with others without its rows";
+            return Err(PublishError::Internal(problem.to_owned()));
+        };
         let phase = Phase::new(progress, "auditing");
         let mut audited = self.audit(gate, verified.release(), policy, people, &phase)?;
         phase.finish();
         progress.check()?;
-        let catalog = Catalog::load(folder)?;
-        if catalog.entries.iter().ne(self.others.iter().map(|(_, entry)| entry)) {
+        let Some(folder) = &gate.catalog else { return Ok((verified.place()?, Some(audited))) };
+        let catalog = Catalog::load_or_new(folder)?;
+        if catalog.entries.iter().ne(self.others.iter().filter_map(|(_, entry)| entry.as_ref())) {
             let problem = "the catalog changed while the release was made: not all of it was audited";
             return Err(InputError::new(folder.display().to_string(), problem, "publish again").into());
         }
@@ -256,9 +306,8 @@ impl OpenedCatalog {
         Ok((release, Some(audited)))
     }
 
-    /// The audit that anybody can run once the release is out: every certain adversary, over all
-    /// releases that describe people by columns of the source. Releases that do not are combined
-    /// with the new one cell by cell.
+    /// The audit that any reader can run once the release is out: every certain adversary over all
+    /// releases.
     fn audit(
         &self,
         gate: &Gate,
@@ -267,118 +316,91 @@ impl OpenedCatalog {
         people: &Table,
         progress: &dyn Progress,
     ) -> Result<CatalogAudit, PublishError> {
-        let others = self
-            .others
-            .iter()
-            .map(|(other, entry)| Cataloged { release: other, custodian: entry.custodian.as_deref() });
-        let new = Cataloged { release: new, custodian: gate.custodian.as_deref() };
-        let all: Vec<Cataloged<'_>> = others.chain([new]).collect();
-        let mut findings = Vec::new();
-        let (mut known, mut unknown): (Vec<Cataloged<'_>>, Vec<Cataloged<'_>>) = (Vec::new(), Vec::new());
-        for one in &all {
-            if one.is_known_by(people)? { known.push(*one) } else { unknown.push(*one) }
-        }
-        if !known.is_empty() {
-            findings.extend(refuse_breach(&known, policy, Some(people))?);
-        }
-        for other in &unknown {
-            progress.check()?;
-            let pair = if std::ptr::eq(other.release, new.release) { vec![new] } else { vec![*other, new] };
-            findings.extend(refuse_breach(&pair, policy, None)?);
-        }
-        if !unknown.is_empty() && all.len() > 2 {
-            progress.check()?;
-            findings.extend(refuse_breach(&all, policy, None)?);
-        }
-        let mut columns: Vec<String> = Vec::new();
-        for one in &all {
-            let quasi = one.release.classes()?.iter().flat_map(|table| &table.quasi).map(|quasi| &quasi.name);
+        let releases: Vec<&Release> = self.others.iter().map(|(other, _)| other).chain([new]).collect();
+        let custodians = self.others.iter().map(|(_, entry)| entry.as_ref()?.custodian.as_deref());
+        let custodians: Vec<Option<&str>> = custodians.chain([gate.custodian.as_deref()]).collect();
+        let options =
+            AuditOptions { certain_only: true, progress, ..as_the_gate(Some(policy), &custodians, Some(people)) };
+        let findings = refuse_breach(audit(&releases, &options)?, new.name())?;
+        let mut known: Vec<String> = Vec::new();
+        for release in releases {
+            let quasi = release.classes()?.iter().flat_map(|table| &table.quasi).map(|quasi| &quasi.name);
             for name in quasi.filter(|name| people.column(name).is_some()) {
-                if !columns.contains(name) {
-                    columns.push(name.clone());
+                if !known.contains(name) {
+                    known.push(name.clone());
                 }
             }
         }
-        let releases = self.others.iter().map(|(_, entry)| entry.name.clone()).collect();
-        Ok(CatalogAudit { releases, known: columns, findings, added: None })
+        let releases = self.others.iter().map(|(release, _)| release.name().to_owned()).collect();
+        Ok(CatalogAudit { releases, known, findings, added: None, by_catalog: gate.catalog.is_some() })
     }
 }
 
-/// A release that the new one is audited with, or the new one.
-#[derive(Debug, Clone, Copy)]
-struct Cataloged<'a> {
-    release: &'a Release,
-    custodian: Option<&'a str>,
-}
-
-impl Cataloged<'_> {
-    /// Others may describe people by nothing that this custodian has: then every combination of
-    /// cells counts that somebody could be in.
-    fn is_known_by(&self, people: &Table) -> Result<bool, TableError> {
-        let is_known = |table: &ReleasedClasses| {
-            table.quasi.is_empty() || table.quasi.iter().any(|quasi| people.column(&quasi.name).is_some())
-        };
-        Ok(self.release.classes()?.iter().all(is_known))
+/// What the gate and an audit of a catalog have in common, and what decides their verdict: each row
+/// of the people's table is a person who is known by all columns that any release uses, also by
+/// those that the table lacks; releases of one custodian are compared; no fewer values may be left
+/// than the policy requires.
+pub fn as_the_gate<'a>(
+    policy: Option<&Policy>,
+    custodians: &[Option<&str>],
+    people: Option<&'a Table>,
+) -> AuditOptions<'a> {
+    AuditOptions {
+        people,
+        own: own_releases(custodians),
+        columns: Columns::All,
+        required: policy.map_or_else(Vec::new, values_required),
+        joint: policy.map_or_else(Vec::new, |policy| policy.community.joint.clone()),
+        ..AuditOptions::default()
     }
 }
 
-/// Releases of one custodian that are compared by difference: each with the one before it, and the
-/// last with every one.
-fn own_releases(releases: &[Cataloged<'_>]) -> Vec<Vec<usize>> {
-    let Some(last) = releases.len().checked_sub(1) else { return Vec::new() };
-    let is_own = |one: usize, other: usize| {
-        releases[one].custodian.is_some() && releases[one].custodian == releases[other].custodian
-    };
+/// Releases of one custodian that are compared by difference, by the custodian of each: each with
+/// the one before it, and the last with every one.
+fn own_releases(custodians: &[Option<&str>]) -> Vec<Vec<usize>> {
+    let Some(last) = custodians.len().checked_sub(1) else { return Vec::new() };
+    let is_own = |one: usize, other: usize| custodians[one].is_some() && custodians[one] == custodians[other];
     let before =
         |later: usize| (0..later).rev().find(|&earlier| is_own(earlier, later)).map(|earlier| vec![earlier, later]);
     let with_last = (0..last).filter(|&earlier| is_own(earlier, last)).map(|earlier| vec![earlier, last]);
     (0..last).filter_map(before).chain(with_last).collect()
 }
 
-/// What the adversaries find, unless it is a breach or fewer values than the policy requires for
-/// somebody.
-fn refuse_breach(
-    releases: &[Cataloged<'_>],
-    policy: &Policy,
-    people: Option<&Table>,
-) -> Result<Vec<Finding>, PublishError> {
-    let options = AuditOptions { people, certain_only: true, own: own_releases(releases), ..AuditOptions::default() };
-    let opened: Vec<&Release> = releases.iter().map(|one| one.release).collect();
-    let mut audited = audit(&opened, &options)?;
-    let breaks = |finding: &Finding| {
-        let required = finding.protect.as_ref().map_or(2, |protect| values_required(policy, protect));
-        let few = |least: Option<u64>| least.is_some_and(|least| least < required);
-        let pair = finding.worst_pair.as_ref().and_then(|pair| pair.effective_l);
-        few(finding.effective_l) || few(pair)
-    };
+/// The findings of the adversaries, unless they are a breach.
+fn refuse_breach(mut audited: Audited, newest: &str) -> Result<Vec<Finding>, PublishError> {
     // Composition first: it names the cells of all releases.
-    audited.findings.sort_by_key(|finding| finding.adversary != "composition");
-    if !audited.findings.iter().any(breaks) {
+    audited.findings.sort_by_key(|finding| finding.adversary != Adversary::Composition);
+    if !audited.findings.iter().any(|finding| finding.breach) {
         return Ok(audited.findings);
     }
-    audited.findings.retain(breaks);
+    audited.findings.retain(|finding| finding.breach);
+    audited.breach = true;
     // Both rule out the same values; one of them is enough to read.
-    let is_composed = audited.findings.iter().any(|finding| finding.adversary == "composition");
-    audited.findings.retain(|finding| !is_composed || finding.adversary != "independence");
-    audited.findings.iter_mut().for_each(|finding| finding.breach = true);
-    let newest = releases.last().map(|one| one.release.name());
-    let without_new =
-        |finding: &Finding| finding.releases.iter().all(|name| newest.is_none_or(|new| !name.starts_with(new)));
-    let hint = match audited.findings.iter().all(without_new) {
-        true => "what the catalog holds exposes people already, without this release; nothing was written",
-        false => "require more with cross-release-l-diversity and [community], or publish less; nothing was written",
+    let is_composed = audited.findings.iter().any(|finding| finding.adversary == Adversary::Composition);
+    audited.findings.retain(|finding| !is_composed || finding.adversary != Adversary::Independence);
+    let without_new = |finding: &Finding| finding.releases.iter().all(|name| !name.starts_with(newest));
+    let by_new = !audited.findings.iter().any(without_new);
+    let hint = match by_new {
+        true => exposed_classes::hint(&audited.findings, newest),
+        false => "what is published already exposes people, without this release; nothing was written".to_owned(),
     };
-    Err(PublishError::Audit { audited: Box::new(audited), hint })
+    Err(PublishError::Audit { audited: Box::new(audited), hint, by_new })
 }
 
-/// The most values of a protected attribute that some rule requires; at least two.
-fn values_required(policy: &Policy, protect: &str) -> u64 {
-    let rules = policy.rules.iter().filter(|rule| rule.protect.as_deref() == Some(protect));
-    let required = rules.flat_map(|rule| &rule.require).map(|model| match model {
-        Model::DistinctLDiversity { l } | Model::CrossReleaseLDiversity { l } => *l,
-        Model::RecursiveLDiversity { l, .. } => *l,
-        Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => l.numerator.div_ceil(l.denominator.max(1)),
-        _ => 2,
-    });
-    required.max().unwrap_or(2).max(2)
+/// By protected attribute, the most values that some rule requires, where that is more than two.
+fn values_required(policy: &Policy) -> Vec<(String, u64)> {
+    let mut required: Vec<(String, u64)> = Vec::new();
+    for rule in &policy.rules {
+        let Some(protect) = &rule.protect else { continue };
+        let own = rule.require.iter().map(|model| match model {
+            Model::DistinctLDiversity { l } | Model::CrossReleaseLDiversity { l } => *l,
+            Model::RecursiveLDiversity { l, .. } => *l,
+            Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => {
+                l.numerator.div_ceil(l.denominator.max(1))
+            }
+            _ => 2,
+        });
+        required.extend(own.filter(|l| *l > 2).map(|l| (protect.clone(), l)));
+    }
+    required
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
 use hedgerow_privacy::models::{Community, Least};
-use hedgerow_release::{Release, Spelling};
+use hedgerow_release::{JointShare, Release, Spelling};
 use hedgerow_table::{InputError, Progress, Table};
 use hedgerow_verify::earlier::{Earlier, community_of, warn_of_absent, warn_of_other_values};
 
@@ -29,6 +29,13 @@ pub fn releases(policy: &Policy) -> Result<Vec<PathBuf>, PublishError> {
         paths.extend(found.into_iter().filter(|path| !paths.contains(path)).collect::<Vec<_>>());
     }
     Ok(paths)
+}
+
+/// Whether a rule requires at least two values together with the community: then a new release is
+/// also audited with it.
+pub(crate) fn is_judged(policy: &Policy) -> bool {
+    let requires = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { l } if *l > 1);
+    policy.rules.iter().flat_map(|rule| &rule.require).any(requires)
 }
 
 /// The releases that are published already, as the rules of a policy see them.
@@ -69,7 +76,8 @@ pub fn read_earlier(policy: &Policy, table: &Table, progress: &dyn Progress) -> 
             if !found.communities.contains_key(protect) {
                 let own = values_of(table, protect);
                 let pairs = spelling.pairs(protect).map(|(theirs, ours)| (theirs.to_owned(), ours.to_owned()));
-                let read = community_of(protect, &earlier, &own)?.with_spelled(pairs.collect());
+                let joint = policy.community.joint.iter().map(JointShare::to_string).collect();
+                let read = community_of(protect, &earlier, &own)?.with_spelled(pairs.collect()).with_joint(joint);
                 found.warnings.extend(warn_of_absent(protect, &earlier));
                 found.warnings.extend(warn_of_other_values(&read, protect, &own, table.rows as u64));
                 found.communities.insert(protect.clone(), Arc::new(read));
@@ -80,8 +88,8 @@ pub fn read_earlier(policy: &Policy, table: &Table, progress: &dyn Progress) -> 
     Ok(found)
 }
 
-/// How the others spell our values. Refuses a text of ours that is no value of the source: what
-/// means it would never be left, and nobody would notice.
+/// How the others spell our values. Refuses a text of ours that is not a value of the source: what
+/// means it would never be left, unnoticed.
 fn spelling(policy: &Policy, table: &Table) -> Result<Spelling, InputError> {
     for mapping in &policy.community.values {
         let Some(column) = table.column(&mapping.attribute) else { continue };

@@ -1,4 +1,4 @@
-//! The range that a policy declares for an attribute: what everybody knows of its values without
+//! The range that a policy declares for an attribute: what is public about its values without
 //! the data.
 //!
 //! Cells that would be open at an end stop there, so that the codebook bounds them by public
@@ -21,7 +21,7 @@ pub(crate) fn bounded(
     (low.or_else(|| first(range.low?, kind)), high.or_else(|| after(range.high?, kind)))
 }
 
-/// What a label covers, its open ends bounded by the declared range.
+/// The cover of a label, its open ends bounded by the declared range.
 pub(crate) fn bounded_cover(attribute: &Attribute, kind: Kind, cover: &Cover) -> Cover {
     match cover {
         Cover::Interval { low, high } => {
@@ -44,7 +44,7 @@ fn first(bound: Bound, kind: Kind) -> Option<Bound> {
     }
 }
 
-/// What comes after the highest value of a range.
+/// The value after the highest of a range.
 fn after(bound: Bound, kind: Kind) -> Option<Bound> {
     match (bound, kind) {
         (Bound::Integer(value), Kind::Integer) => value.checked_add(1).map(Bound::Integer),

@@ -1,4 +1,4 @@
-//! What a policy declares of an attribute's values, held against the data: ranges and orders.
+//! What a policy declares of an attribute's values, compared with the data: ranges and orders.
 
 use hedgerow_policy::{Attribute, Policy, Range, Role, ValueOrder};
 use hedgerow_table::date::Date;
@@ -20,6 +20,11 @@ pub fn declared_table(policy: &Policy) -> Result<Table, TableError> {
     };
     let mut columns = Vec::new();
     for attribute in policy.attributes.iter().filter(judged) {
+        if let Some(coarsening) = &attribute.coarsen {
+            let problem = format!("`{}`: custodians who publish together do not coarsen values", attribute.name);
+            let hint = "coarsen them in every custodian's source, and remove `coarsen`";
+            return Err(InputError::new(coarsening.place.clone(), problem, hint).into());
+        }
         let domain = declared_domain(attribute, &policy.source.nulls)?;
         let codes = Codes::from_iter(domain.cardinality(), []);
         columns.push(Column { name: attribute.name.clone(), domain, codes });
@@ -78,8 +83,9 @@ fn declared_domain(attribute: &Attribute, nulls: &[String]) -> Result<Domain, Ta
 pub(crate) fn refuse_others(policy: &Policy, table: &Table) -> Result<(), InputError> {
     for attribute in &policy.attributes {
         let Some(column) = table.column(&attribute.name) else { continue };
-        if let Some(range) = &attribute.declared.range {
-            refuse_outside(attribute, column, range)?;
+        // Coarser values were compared with the range before they were coarsened.
+        if attribute.coarsen.is_none() {
+            refuse_outside_of(attribute, &column.domain)?;
         }
         if let Some(order) = &attribute.declared.order {
             refuse_unlisted(attribute, column, order)?;
@@ -88,9 +94,14 @@ pub(crate) fn refuse_others(policy: &Policy, table: &Table) -> Result<(), InputE
     Ok(())
 }
 
-fn refuse_outside(attribute: &Attribute, column: &Column, range: &Range) -> Result<(), InputError> {
+/// Refuses values outside the declared range, where there is one.
+pub(crate) fn refuse_outside_of(attribute: &Attribute, domain: &Domain) -> Result<(), InputError> {
+    attribute.declared.range.as_ref().map_or(Ok(()), |range| refuse_outside(attribute, domain, range))
+}
+
+fn refuse_outside(attribute: &Attribute, domain: &Domain, range: &Range) -> Result<(), InputError> {
     let name = &attribute.name;
-    let outside = match column.domain.values() {
+    let outside = match domain.values() {
         Values::Integer(values) => {
             values.iter().map(|value| Bound::Integer(*value)).find(|value| !range.contains(*value))
         }

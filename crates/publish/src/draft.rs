@@ -1,30 +1,27 @@
-//! What a method hands to the driver: the tables of a release with everything that the manifest
-//! states about them. A method decides; the driver (`publish.rs`) writes, verifies, audits and
-//! places, the same way for all methods.
+//! The draft that a method returns to the driver: the tables of a release with everything that the
+//! manifest states about them. A method decides; the driver (`publish.rs`) writes, verifies, audits
+//! and places, the same way for all methods.
 
 use std::borrow::Cow;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 
-use hedgerow_policy::Role;
 use hedgerow_release::codebook::Codebook;
-use hedgerow_release::manifest::{ClassSizes, Field, KnownDependency, Manifest, Promise, Resource, Rows};
+use hedgerow_release::manifest::{ClassSizes, Field, Manifest, Promise, Resource, Rows};
 use hedgerow_release::shape::CODEBOOK;
-use hedgerow_table::{InputError, Kind, Progress, TableError};
+use hedgerow_table::{InputError, Kind, Progress};
 use hedgerow_verify::check::NamedRule;
-use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 
 use crate::bind::Bound;
-use crate::cloning::CloneReport;
-use crate::error::PublishError;
-use crate::out_of_core::{Outside, RecodedOutside};
-use crate::publish::{Searched, TableFormat};
-use crate::remote::{self, RecodedTable, Remote};
-use crate::rows::{Flushing, InMemory, InRandomOrder, ReleasedColumn, Shuffled, write_csv, write_parquet};
+use crate::cloning::report::CloneReport;
+use crate::dependencies;
+use crate::options::TableFormat;
+use crate::recoded_outside::RecodedOutside;
+use crate::rows::ReleasedColumn;
+use crate::search::Explain;
+use crate::units::DraftUnits;
 
-/// A release that nobody has written yet.
+/// A release before it is written.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
     pub(crate) tables: Vec<DraftTable<'a>>,
@@ -34,23 +31,26 @@ pub(crate) struct Draft<'a> {
     pub(crate) losses: Map<String, Value>,
     /// How the lattice was searched, by the methods that search one.
     pub(crate) searched: Option<Searched>,
-    /// What cloning did, by the method that clones.
+    /// The report of cloning, by the method that clones.
     pub(crate) cloned: Option<CloneReport>,
-    /// Statements of the manifest that only some methods make.
-    pub(crate) stated: Stated,
     /// The rules as a reader recomputes them, where these are not the policy's own.
     pub(crate) rules: Option<Vec<NamedRule>>,
-    /// What becomes of rows that are not in memory, where levels alone do not say it.
+    /// The recoding of rows that are not in memory, where levels alone do not define it.
     pub(crate) recoded: Option<RecodedOutside>,
+    /// The counts of units, where rows belong to units.
+    pub(crate) units: Option<DraftUnits>,
     pub(crate) warnings: Vec<InputError>,
 }
 
-/// Statements of the manifest that only some methods make.
-#[derive(Debug, Default)]
-pub(crate) struct Stated {
-    pub(crate) cloning: Map<String, Value>,
-    pub(crate) dependencies: Vec<KnownDependency>,
-    pub(crate) intersection_attack: Option<String>,
+/// How the lattice was searched.
+#[derive(Debug, Clone)]
+pub struct Searched {
+    /// Per quasi attribute, its level and the top one.
+    pub levels: Vec<(String, usize, usize)>,
+    pub candidates: Option<u64>,
+    /// The least loss in the policy's measure is proved.
+    pub proven: bool,
+    pub explain: Explain,
 }
 
 /// One table of a release.
@@ -93,9 +93,9 @@ impl<'a> Draft<'a> {
             losses,
             searched: None,
             cloned: None,
-            stated: Stated::default(),
             rules: None,
             recoded: None,
+            units: None,
             warnings: Vec::new(),
         }
     }
@@ -120,7 +120,9 @@ impl<'a> DraftTable<'a> {
         let role = |name: &str| roles.policy.attribute(name).map(|attribute| attribute.role.name());
         let field = |column: &ReleasedColumn<'_>| {
             let range = roles.policy.attribute(column.name).and_then(|attribute| attribute.declared.range.as_ref());
-            let field = Field::new(column.name, column.kind, role(column.name)).over(column.domain.kind());
+            let coarsened = roles.coarsened.kinds().find(|(name, _)| *name == column.name).map(|(_, kind)| kind);
+            let values = coarsened.unwrap_or(column.domain.kind());
+            let field = Field::new(column.name, column.kind, role(column.name)).over(values);
             range.iter().fold(field, |field, range| field.within(range.low, range.high))
         };
         let fields = columns.iter().map(field).collect();
@@ -159,138 +161,10 @@ impl<'a> DraftTable<'a> {
         }
         resource
     }
-
-    fn write(
-        self,
-        path: &Path,
-        format: TableFormat,
-        rng: &mut StdRng,
-        progress: &dyn Progress,
-    ) -> Result<Flushing, TableError> {
-        match self.content {
-            Content::Columns { columns, kept } => {
-                let rows = columns.first().map_or(0, |column| column.codes.len());
-                let rows = Shuffled::new(rows, kept.as_deref(), rng);
-                write_rows(path, &columns, &mut InMemory { columns: &columns, rows }, format, progress)
-            }
-            Content::Records(write) => {
-                let failed = |error| TableError::io(path, error);
-                let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
-                write(&mut out, progress).map_err(failed)?;
-                Ok(Flushing::of(out.into_inner().map_err(|error| failed(error.into_error()))?))
-            }
-        }
-    }
 }
 
-/// Writes rows in the format that the caller chose.
-pub(crate) fn write_rows(
-    path: &Path,
-    columns: &[ReleasedColumn<'_>],
-    rows: &mut dyn InRandomOrder,
-    format: TableFormat,
-    progress: &dyn Progress,
-) -> Result<Flushing, TableError> {
-    match format {
-        TableFormat::Csv => write_csv(path, columns, rows, progress),
-        TableFormat::Parquet => write_parquet(path, columns, rows, progress),
-    }
-}
-
-/// The tables of a release on the disk, which may still be at work on them.
-#[derive(Debug)]
-pub(crate) struct Written {
-    pub(crate) resources: Vec<Resource>,
-    flushing: Vec<(PathBuf, Flushing)>,
-}
-
-impl Written {
-    /// How much there is to read back.
-    pub(crate) fn bytes(&self) -> u64 {
-        let length = |(path, _): &(PathBuf, Flushing)| fs::metadata(path).map_or(0, |file| file.len());
-        self.flushing.iter().map(length).sum::<u64>().max(1)
-    }
-
-    /// Until every table is on the disk.
-    pub(crate) fn wait(self) -> Result<(), TableError> {
-        self.flushing.into_iter().try_for_each(|(path, flushing)| flushing.wait(&path))
-    }
-}
-
-/// Writes all tables and the codebook below `root`. Where the rows are not in memory, `outside`
-/// knows them, and is given up once their table is written.
-pub(crate) fn write(
-    tables: Vec<DraftTable<'_>>,
-    codebook: &Codebook,
-    root: &Path,
-    format: TableFormat,
-    mut outside: Option<Outside<'_>>,
-    rng: &mut StdRng,
-    progress: &dyn Progress,
-) -> Result<Written, TableError> {
-    let mut written = Written { resources: Vec::new(), flushing: Vec::new() };
-    for table in tables {
-        let resource = table.resource(format);
-        let path = root.join(&resource.path);
-        if let Some(folder) = table.folder.as_ref().map(|folder| root.join(folder)).filter(|folder| !folder.exists()) {
-            fs::create_dir(&folder).map_err(|error| TableError::io(&folder, error))?;
-        }
-        let of_table = outside.take_if(|_| !table.of_other_rows);
-        let flushing = match (of_table, &table.content) {
-            (Some(outside), Content::Columns { columns, .. }) => {
-                let mut rows = outside.scatter(columns, rng, progress)?;
-                drop(outside);
-                write_rows(&path, columns, &mut rows, format, progress)?
-            }
-            _ => table.write(&path, format, rng, progress)?,
-        };
-        written.flushing.push((path, flushing));
-        written.resources.push(resource);
-    }
-    write_codebook(codebook, &root.join("codebook.csv"))?;
-    Ok(written)
-}
-
-/// Has whoever holds the rows write the one table of a draft that has them; what is made of counts
-/// and the codebook are written here.
-pub(crate) fn write_elsewhere(
-    draft: &mut Draft<'_>,
-    bound: &Bound<'_>,
-    remote: &dyn Remote,
-    root: &Path,
-    rng: &mut StdRng,
-    progress: &dyn Progress,
-) -> Result<Written, PublishError> {
-    let mut written = Written { resources: Vec::new(), flushing: Vec::new() };
-    let recoded = RecodedTable::of(bound, draft)?;
-    for table in &draft.tables {
-        let resource = table.resource(TableFormat::Parquet);
-        if !table.of_other_rows {
-            let rows = remote.write(&recoded, &root.join(&resource.path), progress)?;
-            remote::refuse_other_rows(bound.policy, rows, draft.rows.out)?;
-        }
-        written.resources.push(resource);
-    }
-    drop(recoded);
-    let tables = std::mem::take(&mut draft.tables).into_iter().zip(&written.resources);
-    for (table, resource) in tables.filter(|(table, _)| table.of_other_rows) {
-        let path = root.join(&resource.path);
-        let flushing = table.write(&path, TableFormat::Parquet, rng, progress)?;
-        written.flushing.push((path, flushing));
-    }
-    write_codebook(&draft.codebook, &root.join("codebook.csv"))?;
-    Ok(written)
-}
-
-fn write_codebook(codebook: &Codebook, path: &Path) -> Result<(), TableError> {
-    let failed = |error| TableError::io(path, error);
-    let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
-    codebook.write(&mut out).map_err(failed)?;
-    out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)
-}
-
-/// What is known of a release before its tables are read back.
-pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, losses: &Map<String, Value>) -> Manifest {
+/// The manifest of a release before its tables are read back.
+pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows) -> Manifest {
     let codebook = ["attribute", "label", "low", "high", "leaf"];
     let codebook = codebook.map(|name| Field::new(name, Kind::Category, None)).to_vec();
     let mut resources = tables;
@@ -304,28 +178,18 @@ pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, los
             guarantees: Vec::new(),
             rows,
             classes: ClassSizes::of([]),
-            loss: public_losses(losses),
+            loss: Map::new(),
             hierarchies: Map::new(),
             cloning: Map::new(),
-            dependencies: Vec::new(),
-            intersection_attack: None,
+            coarsened: Map::new(),
+            dependencies: dependencies::stated(bound.policy),
+            units: None,
         },
+        others: Map::new(),
     }
-}
-
-/// The losses that a reader can compute from the released tables and the manifest's counts of rows.
-///
-/// `ncp`, `granularity` and `kl` measure against the source: its lowest and highest person, values
-/// that only suppressed rows have, who has which value. With all digits they could be solved for
-/// these. They are for the custodian.
-const PUBLIC_LOSSES: [&str; 4] = ["precision", "discernibility", "average-class", "rows-without-sensitive-value"];
-
-fn public_losses(losses: &Map<String, Value>) -> Map<String, Value> {
-    let is_public = |name: &str| PUBLIC_LOSSES.contains(&name);
-    losses.iter().filter(|(name, _)| is_public(name)).map(|(name, loss)| (name.clone(), loss.clone())).collect()
 }
 
 /// Whether an attribute is released at all.
 pub(crate) fn is_released(bound: &Bound<'_>, name: &str) -> bool {
-    bound.policy.attribute(name).is_some_and(|attribute| attribute.role != Role::Identifier)
+    bound.policy.attribute(name).is_some_and(|attribute| attribute.role.is_released())
 }

@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a release.
+//! Errors of a publication.
 
 use std::fmt;
 
@@ -34,7 +34,12 @@ pub enum PublishError {
     /// The release keeps the policy's rules by itself, but an audit of it together with a catalog
     /// found a breach.
     #[error("combined with the catalog, this release breaks the policy\nhint: {hint}")]
-    Audit { audited: Box<Audited>, hint: &'static str },
+    Audit {
+        audited: Box<Audited>,
+        hint: String,
+        /// The new release takes part in it: the catalog alone exposes no person.
+        by_new: bool,
+    },
     /// Ours to mend.
     #[error("{0}")]
     Internal(String),
@@ -67,9 +72,9 @@ impl From<VerifyError> for PublishError {
 /// Why no release meets the policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsatisfiable {
-    /// What was looked for, how far, and that it was not found.
+    /// The goal of the search, how far it went, and that it failed.
     pub summary: String,
-    /// What stood in the way, one line each.
+    /// The obstacles, one line each.
     pub reasons: Vec<String>,
     pub hint: String,
 }
@@ -89,7 +94,7 @@ impl std::error::Error for Unsatisfiable {}
 /// Why no buckets or clones meet the policy: what breaks even when the whole table is one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ineligible {
-    /// What a release would be made of.
+    /// The parts that a release would consist of.
     pub made_of: &'static str,
     /// One line per guarantee that breaks there, and what the table is like.
     pub reasons: Vec<String>,

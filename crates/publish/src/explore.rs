@@ -1,5 +1,5 @@
-//! What a policy's lattice offers: every node at which all rules hold, for a person to choose from,
-//! and a release at levels that a person chose.
+//! The choices of a policy's lattice: every node at which all rules hold, for a person to choose
+//! from, and a release at levels that a person chose.
 
 use hedgerow_policy::{Loss, Method};
 use hedgerow_table::{InputError, Progress};
@@ -15,12 +15,50 @@ use crate::search::{Budget, Found};
 pub struct Exploration {
     /// Every quasi attribute with its top level.
     pub attributes: Vec<(String, usize)>,
-    /// What `loss` of the policy measures.
+    /// The value of the policy's `loss`.
     pub loss: Loss,
     pub nodes: u64,
     pub judged: u64,
     /// The best first; losses in the order of [`Loss::ALL`].
     pub holding: Vec<HoldingNode>,
+}
+
+/// The nodes of a lattice whose levels have one sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Height {
+    pub levels: usize,
+    pub nodes: u64,
+    /// Of these, the nodes at which every rule holds.
+    pub holding: u64,
+}
+
+impl Exploration {
+    /// The nodes by the sum of their levels, the coarsest first.
+    pub fn heights(&self) -> Vec<Height> {
+        let mut nodes = vec![1u64];
+        for &(_, top) in &self.attributes {
+            let mut more = vec![0; nodes.len() + top];
+            for (sum, count) in nodes.iter().enumerate() {
+                (0..=top).for_each(|level| more[sum + level] += count);
+            }
+            nodes = more;
+        }
+        let mut holding = vec![0; nodes.len()];
+        for node in &self.holding {
+            holding[node.levels.iter().map(|&level| usize::from(level)).sum::<usize>()] += 1;
+        }
+        let height = |(levels, (nodes, holding))| Height { levels, nodes, holding };
+        let mut heights: Vec<Height> = nodes.into_iter().zip(holding).enumerate().map(height).collect();
+        heights.reverse();
+        heights
+    }
+}
+
+/// Whether judging every node takes no more than this many nodes, and nodes times rows.
+pub fn is_small(bound: &Bound<'_>, nodes_max: u64, work_max: u64) -> bool {
+    let tops = bound.quasi.iter().map(|quasi| quasi.hierarchy.top() as u64);
+    let nodes = tops.fold(1u64, |nodes, top| nodes.saturating_mul(top + 1));
+    nodes <= nodes_max && nodes.saturating_mul(bound.table.rows as u64) <= work_max
 }
 
 /// Judges every node of the lattice.
@@ -98,7 +136,7 @@ fn fixed_levels(bound: &Bound<'_>, levels: &[(String, u64)]) -> Result<Vec<Optio
         let top = bound.quasi[index].hierarchy.top();
         let Some(level) = u8::try_from(*level).ok().filter(|&level| usize::from(level) <= top) else {
             let hint = format!("levels of `{name}` run from 0 (the value) to {top} (the top)");
-            return Err(InputError::new(place, format!("there is no level {level}"), hint));
+            return Err(InputError::new(place, format!("level {level} does not exist"), hint));
         };
         if fixed[index].replace(level).is_some() {
             return Err(InputError::new(place, "it is given twice", "give one level for each attribute"));

@@ -14,12 +14,15 @@ use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
 use crate::draft::Draft;
+use crate::draft::Searched;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::explore;
 use crate::generalized::{self, Recoded};
 use crate::loss::{LossAttribute, LossModel};
-use crate::publish::{PublishOptions, Searched};
+use crate::options::PublishOptions;
 use crate::search::{Budget, Explain, FullDomain, Outcome, search};
+use crate::units::DraftUnits;
+use crate::without;
 
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
     let source = bound.rows();
@@ -28,8 +31,13 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
     let outcome = if options.levels.is_empty() {
         find(bound, &judge, &minimized, &measured, options)
     } else {
-        let best = Some(explore::find_with(bound, &options.levels, options.progress)?);
-        Outcome { best, proven: false, candidates: None, explain: Explain::default() }
+        let mut best = explore::find_with(bound, &options.levels, options.progress)?;
+        if !options.without.is_empty() {
+            let levels = best.levels.clone();
+            let without = without::without_classes(bound, &judge, best, &options.without);
+            best = without.ok_or_else(|| Box::new(why_not_at(bound, &judge, &levels, true)))?;
+        }
+        Outcome { best: Some(best), proven: false, candidates: None, explain: Explain::default() }
     };
     options.progress.check()?;
     let Some(found) = &outcome.best else {
@@ -46,9 +54,10 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
     let levels = bound.quasi.iter().zip(&found.levels);
     let levels =
         levels.map(|(quasi, &level)| (quasi.attribute.name.clone(), level as usize, quasi.hierarchy.top())).collect();
+    let units = DraftUnits::count(bound, &judge, codes_at(bound, &found.levels), found.kept_rows.as_deref());
     let searched =
         Searched { levels, candidates: outcome.candidates, proven: outcome.proven, explain: outcome.explain };
-    Ok(Draft { searched: Some(searched), ..Draft::new(vec![table], codebook, rows, losses) })
+    Ok(Draft { searched: Some(searched), units, ..Draft::new(vec![table], codebook, rows, losses) })
 }
 
 pub(crate) fn recoded<'a>(quasi: &'a Quasi<'_>, level: u8) -> Recoded<'a> {
@@ -75,8 +84,8 @@ fn find(
     search(FullDomain { candidates: options.candidates, ..problem })
 }
 
-/// What a search minimizes, and every measure in which its result is reported: that compares with
-/// other policies, so it counts every attribute alike.
+/// The loss that a search minimizes, and every measure in which its result is reported: that
+/// compares with other policies, so it counts every attribute alike.
 pub(crate) fn loss_models(bound: &Bound<'_>) -> (LossModel, [LossModel; Loss::ALL.len()]) {
     let source = bound.rows();
     let weighted = bound.loss_attributes();
@@ -85,7 +94,7 @@ pub(crate) fn loss_models(bound: &Bound<'_>) -> (LossModel, [LossModel; Loss::AL
     (LossModel::new(bound.policy.publish.loss, &weighted, source, bound.k()), measured)
 }
 
-/// What is searched.
+/// The search problem.
 #[allow(clippy::too_many_arguments)] // They are the fields of what is made, which lends them.
 pub(crate) fn problem<'a>(
     columns: &'a [&'a Codes],
@@ -97,11 +106,24 @@ pub(crate) fn problem<'a>(
     budget: Budget,
     progress: &'a dyn Progress,
 ) -> FullDomain<'a> {
-    let (rows, counts) = (bound.table.rows, bound.row_counts());
-    FullDomain { columns, rows, counts, hierarchies, judge, loss, measured, budget, candidates: false, progress }
+    let (rows, counts, units, consistent) = (bound.table.rows, bound.row_counts(), bound.units(), bound.consistent());
+    FullDomain {
+        columns,
+        rows,
+        counts,
+        hierarchies,
+        judge,
+        loss,
+        measured,
+        budget,
+        candidates: false,
+        units,
+        consistent,
+        progress,
+    }
 }
 
-/// What breaks at levels that the caller chose, with what is free at its top.
+/// The rules that break at levels that the caller chose, with free attributes at their top.
 pub(crate) fn why_not_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8], all_given: bool) -> Unsatisfiable {
     let names = bound.quasi.iter().zip(levels).map(|(quasi, level)| format!("{} {level}", quasi.attribute.name));
     let names = names.collect::<Vec<_>>().join(", ");
@@ -118,7 +140,7 @@ pub(crate) fn why_not_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8], all_gi
     Unsatisfiable { summary, reasons, hint }
 }
 
-/// What breaks on the coarsest levels, where as little as possible can break.
+/// The rules that break on the coarsest levels, where the fewest can break.
 fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable {
     let nodes = outcome.explain.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
     let judged = outcome.explain.judged_first + outcome.explain.judged_proof;
@@ -128,6 +150,7 @@ fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable
         format!("no release was found: none of {judged} judged combinations of levels holds, of {nodes}")
     };
     let mut reasons = broken_by_the_whole(bound, judge);
+    reasons.extend(inconsistent_as_a_whole(bound));
     reasons.push(format!("at most {} of {} rows may be suppressed", judge.allowed(), bound.rows()));
     let hint = "require less in that rule, or let more rows be suppressed (publish.suppression)".to_owned();
     Unsatisfiable { summary, reasons, hint }
@@ -143,6 +166,25 @@ pub(crate) fn broken_by_the_whole(bound: &Bound<'_>, judge: &Judge) -> Vec<Strin
         })
         .collect();
     broken(bound, &achieved(bound, judge, columns), "with every quasi-identifier at its top level")
+}
+
+/// A line where too few rows fit some people even when all rows agree on every quasi attribute.
+pub(crate) fn inconsistent_as_a_whole(bound: &Bound<'_>) -> Option<String> {
+    let consistent = bound.consistent()?;
+    let agreed: Vec<Cow<'_, Codes>> = (bound.judged_codes().into_iter().enumerate())
+        .map(|(index, codes)| match bound.quasi.get(index) {
+            Some(_) => Cow::Owned(Codes::U8(vec![0; codes.len()])),
+            None => Cow::Borrowed(codes),
+        })
+        .collect();
+    let columns: Vec<&Codes> = agreed.iter().map(AsRef::as_ref).collect();
+    let failing = consistent.failing(&columns, None).into_iter().filter(|fails| *fails).count();
+    (failing > 0).then(|| {
+        format!(
+            "a rule with `consistent` breaks for the rows that fit {failing} people, with every quasi-identifier at its \
+             top level"
+        )
+    })
 }
 
 /// One line for every guarantee that breaks at the levels given.
@@ -169,7 +211,7 @@ fn broken(bound: &Bound<'_>, achieved: &[Vec<Achieved>], place: &str) -> Vec<Str
     reasons
 }
 
-/// What every guarantee achieves when nothing is suppressed at the levels given.
+/// The achieved parameters of every guarantee when nothing is suppressed at the levels given.
 pub(crate) fn achieved_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8]) -> Vec<Vec<Achieved>> {
     achieved(bound, judge, codes_at(bound, levels))
 }
@@ -177,7 +219,14 @@ pub(crate) fn achieved_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8]) -> Ve
 fn achieved(bound: &Bound<'_>, judge: &Judge, columns: Vec<Cow<'_, Codes>>) -> Vec<Vec<Achieved>> {
     let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
     let (rows, counts) = (bound.table.rows, bound.row_counts());
-    with_words!(judge.layout().words(), W => judge.achieved(&judge.count_rows::<W>(&columns, rows, counts)))
+    with_words!(judge.layout().words(), W => {
+        let counted = judge.count_rows::<W>(&columns, rows, counts);
+        let mut achieved = judge.achieved(&counted);
+        if let Some(units) = bound.units() {
+            units.add_achieved(judge, &counted.set, &columns, &mut achieved);
+        }
+        achieved
+    })
 }
 
 /// The judged columns with the quasi attributes on the levels given.

@@ -17,10 +17,10 @@ use crate::bind::{Bound, Quasi};
 use crate::declared_range::bounded_cover;
 use crate::draft::{DraftTable, is_released};
 use crate::error::PublishError;
-use crate::publish::PublishOptions;
+use crate::options::PublishOptions;
 use crate::rows::ReleasedColumn;
 
-/// What a method made of one quasi attribute.
+/// The recoding of one quasi attribute by a method.
 #[derive(Debug)]
 pub(crate) struct Recoded<'a> {
     /// One code per row of the source: the column's own, or new ones.

@@ -6,36 +6,54 @@ mod bucketized;
 pub mod catalog;
 pub mod cloning;
 pub mod cluster;
+pub mod coarsen;
 pub mod community;
+pub mod consistent;
 mod declared_range;
 mod declared_values;
 pub mod decompose;
+mod dependencies;
 mod draft;
 pub mod error;
 pub mod explore;
+mod exposed_classes;
+mod foreseen;
 pub mod full_domain;
 mod generalized;
 mod glob;
 pub mod lattice;
+
 pub mod local;
 pub mod loss;
+pub mod options;
+mod other_methods;
 mod out_of_core;
 mod phase;
 pub mod pruning;
 pub mod publish;
+mod published;
+mod rare_values;
+mod recoded_outside;
+mod related;
 pub mod remote;
+mod repair;
+mod row_store;
 mod rows;
 pub mod search;
 mod sets;
 pub mod singling_out;
 pub mod undivided;
+pub mod units;
 pub mod why;
+mod without;
+mod write;
 
+pub use draft::Searched;
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use local::divided::Divided;
 pub use local::outline::outline;
+pub use options::{PublishOptions, TableFormat};
 pub use phase::PHASES;
-pub use publish::{
-    PublishOptions, Published, ReadRemote, ReadWithin, Reader, Rows, Searched, Source, TableFormat, publish,
-    publish_divided,
-};
+pub use publish::{publish, publish_divided};
+pub use published::Published;
+pub use row_store::{OpenRows, RowStore, Source};

@@ -1,5 +1,5 @@
-//! What a search minimizes. All costs are integers, so that the same node costs the same whichever
-//! way it was counted.
+//! The loss that a search minimizes. All costs are integers, so that the same node costs the same
+//! whichever way it was counted.
 //!
 //! `ncp` (Xu et al., *Utility-based anonymization using local recoding*, 2006), `precision`
 //! (Sweeney, 2002) and `granularity` (Iyengar, 2002, as ARX's "Loss") are sums over cells: a
@@ -12,7 +12,8 @@
 //! costs what it leaves open about its value, log2 of how many rows' values it covers over how many
 //! rows have its own value. Suppressed rows cost the way from their labels to one `*` over all of
 //! them besides. It is a sum over cells too, but for the suppressed rows, which look at each other:
-//! their number bounds nothing.
+//! their number bounds nothing. `entropy-bits` is the same sum without the normalization, in bits
+//! over all cells: what ARX minimizes.
 //!
 //! `discernibility` (Bayardo, Agrawal, 2005)
 //! and `average-class` (LeFevre et al., 2006) look at whole classes and have no such bound.
@@ -54,6 +55,8 @@ pub struct LossModel {
     wholes: Vec<u64>,
     /// Per attribute, in bits: what one `*` leaves open about all rows' values. For `entropy`.
     bits: Vec<f64>,
+    /// The loss of a table that tells nothing: 1, or for `entropy-bits` as many bits.
+    unit: f64,
 }
 
 impl LossModel {
@@ -63,6 +66,7 @@ impl LossModel {
             Loss::Precision => Some(precision),
             Loss::Granularity => Some(granularity),
             Loss::Entropy => return LossModel::of_entropy(attributes, rows),
+            Loss::EntropyBits => return LossModel::of_entropy_bits(attributes, rows),
             Loss::Discernibility | Loss::AverageClass => None,
         };
         let mut model = LossModel::without_cells(loss, rows, k);
@@ -85,7 +89,7 @@ impl LossModel {
 
     fn without_cells(loss: Loss, rows: u64, k: u64) -> LossModel {
         let (weights, totals, wholes, bits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        LossModel { loss, rows, k: k.max(1), weights, totals, wholes, bits }
+        LossModel { loss, rows, k: k.max(1), weights, totals, wholes, bits, unit: 1.0 }
     }
 
     fn of_entropy(attributes: &[LossAttribute<'_>], rows: u64) -> LossModel {
@@ -93,14 +97,26 @@ impl LossModel {
         model.wholes = wholes(attributes);
         for (attribute, &whole) in attributes.iter().zip(&model.wholes) {
             let levels = attribute.hierarchy.levels();
-            let all = left_open(attribute.counts, &vec![0; attribute.counts.len()], 1);
+            let all = conditional_entropy_bits(attribute.counts, &vec![0; attribute.counts.len()], 1);
             let total = |level: &Level| {
-                let open = left_open(attribute.counts, &level.map, level.labels.len());
+                let open = conditional_entropy_bits(attribute.counts, &level.map, level.labels.len());
                 if all > 0.0 { (open / all * rows as f64 * whole as f64).round() as Cost } else { 0 }
             };
             model.totals.push(levels.iter().map(total).collect());
             model.bits.push(all);
         }
+        model
+    }
+
+    /// The same sum in bits: an attribute counts as much as one `*` would leave open about it.
+    fn of_entropy_bits(attributes: &[LossAttribute<'_>], rows: u64) -> LossModel {
+        let bits = |attribute: &LossAttribute<'_>| {
+            attribute.weight * conditional_entropy_bits(attribute.counts, &vec![0; attribute.counts.len()], 1)
+        };
+        let in_bits: Vec<LossAttribute<'_>> =
+            attributes.iter().map(|attribute| LossAttribute { weight: bits(attribute), ..*attribute }).collect();
+        let mut model = LossModel::of_entropy(&in_bits, rows);
+        model.unit = in_bits.iter().map(|attribute| attribute.weight).sum();
         model
     }
 
@@ -164,7 +180,7 @@ impl LossModel {
         cost
     }
 
-    /// What one `*` leaves open about the labels of the suppressed rows.
+    /// The entropy that one `*` leaves about the labels of the suppressed rows.
     fn entropy_of_suppressed<const W: usize>(
         &self,
         layout: &Layout,
@@ -184,7 +200,7 @@ impl LossModel {
         parts
             .filter(|((_, bits), _)| **bits > 0.0)
             .map(|((labels, bits), &whole)| {
-                let open = left_open(labels, &vec![0; labels.len()], 1);
+                let open = conditional_entropy_bits(labels, &vec![0; labels.len()], 1);
                 (open / bits * self.rows as f64 * whole as f64).round() as Cost
             })
             .sum()
@@ -221,7 +237,9 @@ impl LossModel {
             Loss::Discernibility => cost as f64,
             Loss::AverageClass => cost as f64 / WHOLE as f64 / self.k as f64,
             _ if self.rows == 0 || self.wholes.is_empty() => 0.0,
-            _ => cost as f64 / (self.rows as f64 * self.row_of_tops() as f64),
+            // No attribute has anything to lose.
+            _ if self.row_of_tops() == 0 => 0.0,
+            _ => cost as f64 / (self.rows as f64 * self.row_of_tops() as f64) * self.unit,
         };
         if loss < 1e3 { (loss * 1e12).round() / 1e12 } else { loss }
     }
@@ -239,7 +257,7 @@ fn wholes(attributes: &[LossAttribute<'_>]) -> Vec<u64> {
 
 /// In bits, what is left open about the values of all rows when their labels are known: `counts`
 /// has the rows of every value, `map` its label.
-fn left_open(counts: &[u64], map: &[u32], labels: usize) -> f64 {
+fn conditional_entropy_bits(counts: &[u64], map: &[u32], labels: usize) -> f64 {
     let mut covered = vec![0u64; labels];
     for (&rows, &label) in counts.iter().zip(map) {
         covered[label as usize] += rows;
@@ -293,9 +311,9 @@ fn ncp(attribute: LossAttribute<'_>, level: usize) -> Vec<f64> {
     labels.iter().zip(&codes).map(share).collect()
 }
 
-/// Numbers in a cell that is no interval lie between its lowest and its highest leaf, whether or
-/// not these occur: a coarser cell then never seems narrower than a finer one. `None` for a mask,
-/// whose leaf is its pattern.
+/// Numbers in a cell that is not an interval lie between its lowest and its highest leaf, whether
+/// or not these occur: a coarser cell then never seems narrower than a finer one. `None` for a
+/// mask, whose leaf is its pattern.
 fn leaf_ends(leaves: &[String]) -> Option<(f64, f64)> {
     let numbers = leaves.iter().filter_map(|leaf| Bound::parse(leaf)).map(position);
     numbers.map(|number| (number, number)).reduce(|(low, high), (number, _)| (low.min(number), high.max(number)))

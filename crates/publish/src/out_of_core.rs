@@ -2,10 +2,9 @@
 //! themselves pass by once more when the release is written.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashSet, HashTable};
+use hashbrown::{HashMap, HashSet};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_table::engine::Chunk;
 use hedgerow_table::frequency::{Layout, Recoding, pack};
@@ -18,39 +17,11 @@ use crate::catalog::Gate;
 use crate::community;
 use crate::draft::{Content, Draft};
 use crate::error::PublishError;
-use crate::local::counted::Pieces;
+use crate::recoded_outside::{Kinds, KindsOfRows, RecodedOutside, find_by};
 use crate::rows::{ReleasedColumn, Scattered};
 
 /// Which rows of a chunk stay.
 type Kept<'a> = dyn Fn(&Chunk) -> Vec<bool> + Sync + 'a;
-
-/// The kind of every row, from the columns that decide it.
-type KindsOfRows = dyn Fn(&[&Codes]) -> Result<Vec<u32>, TableError> + Send + Sync;
-
-/// How the kind is recognized that a row is of.
-pub(crate) struct Kinds {
-    /// The columns that decide it.
-    pub(crate) names: Vec<String>,
-    pub(crate) of_rows: Box<KindsOfRows>,
-}
-
-impl fmt::Debug for Kinds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kinds").field("names", &self.names).finish_non_exhaustive()
-    }
-}
-
-/// What becomes of rows by the class that they are in.
-#[derive(Debug)]
-pub(crate) struct RecodedOutside {
-    /// Which rows of each kind are in which class.
-    pub(crate) pieces: Pieces,
-    /// Absent where rows are of a kind that are equal in all that rules look at.
-    pub(crate) kinds: Option<Kinds>,
-    /// Attributes with the label of every class, and how many labels there are. The other
-    /// attributes keep their values.
-    pub(crate) labels: Vec<(String, Vec<u32>, usize)>,
-}
 
 /// Rows that are not in memory, and which of them a release keeps.
 pub(crate) struct Outside<'a> {
@@ -172,20 +143,6 @@ fn distinct_rows(bound: &Bound<'_>) -> Result<Kinds, PublishError> {
     Ok(Kinds { names, of_rows })
 }
 
-/// Finds the number of each of some keys. `None` when two are equal.
-pub(crate) fn find_by<K: Hash + Eq>(keys: Vec<K>) -> Option<impl Fn(&K) -> Option<u32>> {
-    let hasher = FixedState::default();
-    let mut table: HashTable<u32> = HashTable::with_capacity(keys.len());
-    for (number, key) in (0..).zip(&keys) {
-        let hash = hasher.hash_one(key);
-        if table.find(hash, |&other| keys[other as usize] == *key).is_some() {
-            return None;
-        }
-        table.insert_unique(hash, number, |&number| hasher.hash_one(&keys[number as usize]));
-    }
-    Some(move |key: &K| table.find(hasher.hash_one(key), |&other| keys[other as usize] == *key).copied())
-}
-
 fn position(engine: &dyn Engine, name: &str) -> usize {
     let columns = &engine.profile().columns;
     columns.iter().position(|column| column.name == name).expect("a released column was read")
@@ -239,7 +196,7 @@ pub(crate) fn counted(policy: &Policy, engine: &dyn Engine, progress: &dyn Progr
     Ok(exact(Counted::of(engine, &names, progress)?)?)
 }
 
-/// What some rule knows or protects.
+/// The attributes that some rule knows or protects.
 pub(crate) fn judged_names(policy: &Policy) -> impl Iterator<Item = &str> {
     policy.rules.iter().flat_map(|rule| rule.know.iter().chain(rule.protected())).map(String::as_str)
 }
@@ -255,14 +212,16 @@ fn exact_or<T>(answer: Answer<T>, hint: &str) -> Result<T, InputError> {
     }
 }
 
-/// What needs the rows themselves cannot be done from the disk, and says what it would take.
+/// Refuses a policy that needs the rows in memory, with the memory that it would take.
 pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &Spill) -> Result<(), PublishError> {
+    crate::units::refuse_elsewhere(policy, "publishing within a limit of memory that the rows exceed")?;
+    crate::consistent::refuse_elsewhere(policy, "publishing within a limit of memory that the rows exceed")?;
     let method = policy.publish.method;
+    let has_community = !community::releases(policy)?.is_empty();
+    let is_with_others = gate.catalog.is_some() || has_community;
     let (what, why) = match method {
         _ if gate.catalog.is_some() => ("an audit with a catalog", "it compares every row with the other releases"),
-        _ if !community::releases(policy)?.is_empty() => {
-            ("a guarantee across releases", "it compares every row with the other releases")
-        }
+        _ if has_community => ("a guarantee across releases", "it compares every row with the other releases"),
         Method::Mondrian if policy.publish.improve => ("`improve = true`", "it compares rows with one another"),
         Method::FullDomain | Method::Mondrian | Method::Anatomy => return Ok(()),
         Method::BestCut => (method.name(), "it divides the rows again and again"),
@@ -280,8 +239,13 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &
         mebibytes(needed),
         mebibytes(spill.memory())
     );
-    let hint = "allow more memory, read fewer columns, or use `method = \"full-domain\"`, \"mondrian\" or \"anatomy\", \
-                which work from the disk";
+    let hint = match is_with_others {
+        true => "allow more memory or read fewer columns",
+        false => {
+            "allow more memory, read fewer columns, or use `method = \"full-domain\"`, \"mondrian\" or \"anatomy\", \
+             which work from the disk"
+        }
+    };
     Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())
 }
 

@@ -41,7 +41,7 @@ impl<'a> Phase<'a> {
         phase
     }
 
-    /// What is left counts as done.
+    /// Counts the rest as done.
     pub(crate) fn finish(self) {
         self.stage(self.name, Some(1));
         let state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -74,6 +74,10 @@ impl Progress for Phase<'_> {
             state.done += amount;
             self.progress.advance(amount);
         }
+    }
+
+    fn found(&self, what: &str) {
+        self.progress.found(what);
     }
 
     fn is_canceled(&self) -> bool {

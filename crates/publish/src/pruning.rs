@@ -1,4 +1,4 @@
-//! What a search may conclude about finer nodes from one it has judged.
+//! The conclusions about finer nodes that a search may draw from a judged node.
 //!
 //! Two arguments exist, and a bound can only be made through one of them:
 //! - *Cores and parts.* What the absorbing cores leave out only grows towards finer nodes, and no

@@ -16,16 +16,16 @@ use crate::draft::{Content, Draft};
 use crate::error::PublishError;
 pub use crate::local::counted::Piece;
 use crate::local::counted::Pieces;
-use crate::out_of_core::RecodedOutside;
+use crate::recoded_outside::RecodedOutside;
 
-/// Whoever holds the rows and can recode, write and count them.
+/// A cluster that holds the rows and can recode, write and count them.
 pub trait Remote: Engine + CountReleased {
     /// Writes the rows of a recoded table, in random order, into one new Parquet file, and says how
     /// many there are.
     fn write(&self, table: &RecodedTable<'_>, path: &Path, progress: &dyn Progress) -> Result<u64, TableError>;
 }
 
-/// What becomes of the rows: of every released column a value for every code, or for every class.
+/// The recoding of the rows: of every released column a value for every code, or for every class.
 #[derive(Debug)]
 pub struct RecodedTable<'a> {
     /// In the order of the release.
@@ -43,7 +43,7 @@ pub struct RecodedColumn<'a> {
     pub kind: Kind,
     /// The values of what is not generalized.
     pub domain: &'a Domain,
-    /// What is released, by the code of a row's value; an empty text is missing.
+    /// The released text, by the code of a row's value; an empty text is missing.
     pub texts: &'a [String],
     /// Where not the value decides but the class: the position of every class's text.
     pub of_class: Option<&'a [u32]>,
@@ -52,13 +52,13 @@ pub struct RecodedColumn<'a> {
 /// Which rows are of which class.
 #[derive(Debug)]
 pub struct ClassOfRows<'a> {
-    /// What rows are distinguished by: columns of the source by name, with the codes of the
+    /// The key of rows: columns of the source by name, with the codes of the
     /// distinct rows.
     pub distinct: Vec<(&'a str, &'a Codes)>,
     pub by: ClassesBy<'a>,
 }
 
-/// What decides the class of a row.
+/// The rule for the class of a row.
 #[derive(Debug)]
 pub enum ClassesBy<'a> {
     /// The distinct row that it is equal to.
@@ -80,8 +80,8 @@ pub struct ValuePieces<'a> {
 }
 
 impl ValuePieces<'_> {
-    /// Every distinct row with its class. Where equal rows are parted, the classes take so many of
-    /// them one after the other, in any order of the rows.
+    /// Every distinct row with its class. Where equal rows are divided, each class takes its
+    /// number of them in turn, in any order of the rows.
     pub fn each(&self) -> impl Iterator<Item = Piece> + '_ {
         self.pieces.each(self.counts)
     }
@@ -155,7 +155,7 @@ impl<'a> RecodedTable<'a> {
 }
 
 /// Rows stay or go with their labels on the levels of the draft, and with what else rules know.
-/// What is only protected decides nothing, and keys do not tell it.
+/// Attributes that are only protected decide nothing and are not in the keys.
 fn suppressed(bound: &Bound<'_>, draft: &Draft<'_>, kept: &[bool]) -> Result<Suppressed, PublishError> {
     let searched = draft.searched.iter().flat_map(|searched| &searched.levels);
     let levels: Vec<usize> = searched.map(|&(_, level, _)| level).collect();
@@ -187,8 +187,10 @@ fn suppressed(bound: &Bound<'_>, draft: &Draft<'_>, kept: &[bool]) -> Result<Sup
     Ok(Suppressed { labels, rows })
 }
 
-/// What would need the rows themselves is refused, and says what to do instead.
+/// Refuses a policy that needs the rows themselves, with a hint.
 pub(crate) fn refuse(policy: &Policy, gate: &Gate) -> Result<(), PublishError> {
+    crate::units::refuse_elsewhere(policy, "publishing where the rows are")?;
+    crate::consistent::refuse_elsewhere(policy, "publishing where the rows are")?;
     let (what, hint) = match policy.publish.method {
         _ if gate.catalog.is_some() => ("an audit with a catalog", "publish first, and audit the releases afterwards"),
         _ if !community::releases(policy)?.is_empty() => {
@@ -214,5 +216,30 @@ pub(crate) fn refuse_other_rows(policy: &Policy, written: u64, expected: u64) ->
     }
     let place = policy.source.path.display().to_string();
     let problem = format!("the data changed while it was published: {written} rows were written, expected {expected}");
-    Err(TableError::input(place, problem, "publish again while nobody writes to it"))
+    Err(TableError::input(place, problem, "publish again while no program writes to it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// A cluster counts rows, and which combinations of values occur is counted in memory.
+    #[test]
+    fn what_needs_the_rows_themselves_is_refused_by_name() {
+        let refused = |attribute: &str, rule: &str| {
+            let text = format!(
+                "[source]\npath = \"people.csv\"\n[attributes]\n{attribute}age = {{ role = \"quasi\" }}\n[[rule]]\n\
+                 require = {{ model = \"k-anonymity\", k = 2 }}\n{rule}"
+            );
+            let policy = Policy::parse(&text, Path::new("policy.toml")).unwrap();
+            refuse(&policy, &Gate::default()).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        assert_eq!(refused("", ""), "");
+        let units = refused("patient = { role = \"unit\" }\n", "");
+        assert!(units.contains("publishing where the rows are counts rows, not units"), "{units}");
+        let consistent = refused("", "consistent = true\n");
+        assert!(consistent.contains("publishing where the rows are does not keep `consistent`"), "{consistent}");
+    }
 }

@@ -38,7 +38,7 @@ pub(crate) struct ReleasedColumn<'a> {
     pub(crate) domain: Cow<'a, Domain>,
     /// A category once its values are generalized; else the column's own kind.
     pub(crate) kind: Kind,
-    /// For every code the text that stands for it; nothing where that is what its domain says.
+    /// For every code the text that stands for it; empty where that is what its domain says.
     pub(crate) texts: Vec<String>,
 }
 

@@ -12,17 +12,21 @@
 //! the first in the order of levels. Batches are of fixed size, so that neither the answer nor the
 //! counts depend on the number of threads.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hedgerow_privacy::{Finest, Judge, Verdict};
-use hedgerow_table::frequency::{Layout, ValueCounts};
+use hedgerow_privacy::{Finest, Judge, UnitRows, Verdict};
+use hedgerow_table::frequency::{FrequencySet, Layout, ValueCounts};
 use hedgerow_table::{Codes, Hierarchy, Progress, parallel, with_words};
 
+use crate::consistent::Consistent;
 use crate::lattice::{Lattice, Levels};
 use crate::loss::{Cost, LossModel};
 use crate::pruning::{AtLeast, Pruning};
 use crate::sets::{Counted, Sets};
+use crate::units::Units;
 
 mod candidates;
 pub mod explore;
@@ -33,14 +37,14 @@ mod proof;
 /// Nodes judged at once.
 const BATCH: usize = 8;
 
-/// The largest lattice whose nodes are all weighed in memory; beyond it the search is local and
-/// proves nothing.
-pub const NODES_MAX: u64 = 1 << 26;
+/// The largest lattice whose nodes are all weighed in memory, with some twenty bytes for each;
+/// beyond it the search is local and proves nothing.
+pub const NODES_MAX: u64 = 1 << 25;
 
 /// From this many nodes on, a better incumbent is sought before the proof.
 const NODES_LARGE: u64 = 1 << 17;
 
-/// What is searched. The first attributes of the judge's layout are the quasi attributes, in the
+/// The search problem. The first attributes of the judge's layout are the quasi attributes, in the
 /// hierarchies' order; the others are known or protected as they are.
 #[derive(Clone, Copy)]
 pub struct FullDomain<'a> {
@@ -56,6 +60,10 @@ pub struct FullDomain<'a> {
     pub budget: Budget,
     /// Also count every node that holds.
     pub candidates: bool,
+    /// The unit of each row, where rows belong to units.
+    pub units: Option<&'a Units>,
+    /// What must hold besides for the rows that fit each person.
+    pub consistent: Option<&'a Consistent>,
     pub progress: &'a dyn Progress,
 }
 
@@ -82,6 +90,8 @@ pub struct Found {
     pub losses: Vec<f64>,
     /// Which rows of the table stay; absent when all do.
     pub kept_rows: Option<Vec<bool>>,
+    /// Units that are suppressed, where rows belong to units.
+    pub suppressed_units: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -93,7 +103,7 @@ pub struct Outcome {
     pub explain: Explain,
 }
 
-/// What became of the lattice's nodes.
+/// The outcome for the lattice's nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explain {
     /// `None` beyond 64 bits.
@@ -142,6 +152,15 @@ struct Judged {
     holding: Option<Holding>,
 }
 
+/// The result of judging a node, and its rows: where units are suppressed, the rows of an entry
+/// are parted.
+struct Seen<const W: usize> {
+    verdict: Verdict,
+    set: Arc<FrequencySet<W>>,
+    /// The units that stay, and how many do not.
+    units: Option<(Vec<bool>, u64)>,
+}
+
 struct Search<'a, const W: usize> {
     problem: FullDomain<'a>,
     lattice: Lattice,
@@ -152,17 +171,19 @@ struct Search<'a, const W: usize> {
     all_rows: u64,
     /// By attribute, the values of what is protected, beside the table's own frequency set.
     protected: Vec<Option<ValueCounts>>,
+    /// The rows by unit, where they belong to units.
+    unit_rows: Option<UnitRows>,
     best: Option<Holding>,
     explain: Explain,
     started: Instant,
     /// Nodes judged so far, each once.
     judged: HashSet<Levels>,
-    /// What the nodes judged for the incumbent taught; the proof starts from it.
+    /// The knowledge from the nodes judged for the incumbent; the proof starts from it.
     learned: Vec<(Levels, AtLeast)>,
     reports: Reports,
 }
 
-/// What the search reports as progress.
+/// The progress of the search.
 #[derive(Debug, Clone, Copy)]
 enum Reports {
     Judged { total: Option<u64> },
@@ -187,6 +208,9 @@ impl<'a, const W: usize> Search<'a, W> {
             problem.judge.count_rows::<W>(problem.columns, problem.rows, problem.counts);
         let explain = Explain { nodes: lattice.nodes(), distinct: base.len(), ..Explain::default() };
         let all_rows = base.rows();
+        assert_eq!(problem.units.is_some(), problem.judge.unit_terms().is_some(), "units are judged or there are none");
+        let unit_rows =
+            problem.units.map(|units| UnitRows::new(problem.judge, &base, problem.columns, &units.of_row, units.count));
         let sets = Sets::new(layout, problem.hierarchies, base);
         let sets = if problem.counts.is_some() { sets.holding_less() } else { sets };
         let quasi = (0..problem.hierarchies.len()).collect();
@@ -200,6 +224,7 @@ impl<'a, const W: usize> Search<'a, W> {
             sets,
             all_rows,
             protected,
+            unit_rows,
             best: None,
             explain,
             started,
@@ -252,8 +277,12 @@ impl<'a, const W: usize> Search<'a, W> {
     fn out_of_budget(&self) -> bool {
         self.problem.budget.nodes_max.is_some_and(|nodes| self.judged.len() as u64 >= nodes)
             || self.problem.budget.time_max.is_some_and(|time| self.started.elapsed() >= time)
-            || self.problem.progress.finishes_early()
-            || self.problem.progress.is_canceled()
+            || self.is_ended()
+    }
+
+    /// Whether the search is to end, with what it has or with nothing.
+    fn is_ended(&self) -> bool {
+        self.problem.progress.finishes_early() || self.problem.progress.is_canceled()
     }
 
     /// Where nodes are limited, the judged ones are counted; else all that are decided, judged or
@@ -266,7 +295,7 @@ impl<'a, const W: usize> Search<'a, W> {
         }
     }
 
-    /// So many of the lattice's nodes are decided.
+    /// The number of lattice nodes that are decided.
     fn report_decided(&mut self, decided: u64) {
         if let Reports::Decided { done, .. } = &mut self.reports
             && decided > *done
@@ -284,8 +313,8 @@ impl<'a, const W: usize> Search<'a, W> {
         for nodes in nodes.chunks(at_once) {
             let counted = self.sets.count_all(nodes);
             all.extend(parallel::map(counted.len(), |index| {
-                let verdict = self.verdict(&counted[index]);
-                Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted[index], verdict) }
+                let seen = self.verdict(&counted[index]);
+                Judged { at_least: self.pruning.after(&seen.verdict), holding: self.holding(&counted[index], &seen) }
             }));
         }
         let new: Vec<bool> = nodes.iter().map(|levels| self.judged.insert(levels.clone())).collect();
@@ -296,20 +325,62 @@ impl<'a, const W: usize> Search<'a, W> {
             self.explain.judged_holding += u64::from(new);
             if self.best.as_ref().is_none_or(|best| holding < best) {
                 self.best = Some(holding.clone());
+                let levels: Vec<String> = holding.levels.iter().map(ToString::to_string).collect();
+                let (levels, suppressed) = (levels.join("."), holding.suppressed);
+                self.problem.progress.found(&format!("levels {levels}, {suppressed} rows suppressed"));
             }
         }
         all
     }
 
-    fn verdict(&self, counted: &Counted<W>) -> Verdict {
-        self.problem.judge.judge(&counted.set, &self.protected, || self.sets.places(counted))
+    /// Judges rows and, where they belong to units and the rows do not fail already, units.
+    fn verdict(&self, counted: &Counted<W>) -> Seen<W> {
+        let verdict = self.problem.judge.judge(&counted.set, &self.protected, || self.sets.places(counted));
+        let seen = Seen { verdict, set: counted.set.clone(), units: None };
+        let (Some(rows), Some(terms)) = (&self.unit_rows, self.problem.judge.unit_terms()) else { return seen };
+        let at_least = seen.verdict.at_least;
+        if at_least >= self.failing_from() {
+            return Seen { verdict: Verdict { kept: None, ..seen.verdict }, ..seen };
+        }
+        let places = self.sets.places(counted);
+        let found = self.problem.judge.judge_units(terms, &counted.set, rows, &places);
+        let at_least = found.at_least.max(at_least);
+        let Some(units) = found.kept else {
+            return Seen { verdict: Verdict { at_least, suppressed: at_least, kept: None }, ..seen };
+        };
+        let (set, kept) = counted.set.parted(&rows.rows_lost(counted.set.len(), &places, &units));
+        let verdict = Verdict { at_least, suppressed: found.suppressed, kept: Some(kept) };
+        Seen { verdict, set: Arc::new(set), units: Some((units, found.suppressed_units)) }
     }
 
-    fn holding(&self, counted: &Counted<W>, verdict: Verdict) -> Option<Holding> {
-        let kept = verdict.kept?;
-        let cost = self.problem.loss.cost(self.layout, &self.quasi, &counted.levels, &counted.set, &kept);
+    fn holding(&self, counted: &Counted<W>, seen: &Seen<W>) -> Option<Holding> {
+        let kept = seen.verdict.kept.as_ref()?;
+        if let Some(consistent) = self.problem.consistent
+            && !self.is_consistent(consistent, counted, kept)
+        {
+            return None;
+        }
+        let cost = self.problem.loss.cost(self.layout, &self.quasi, &counted.levels, &seen.set, kept);
         let steps = counted.levels.iter().map(|&level| u32::from(level)).sum();
-        Some(Holding { cost, steps, levels: counted.levels.clone(), suppressed: verdict.suppressed })
+        Some(Holding { cost, steps, levels: counted.levels.clone(), suppressed: seen.verdict.suppressed })
+    }
+
+    /// Whether every rule holds for the rows that fit each person, among those that are kept. What
+    /// a node must suppress at least is as it is without: this only fails more nodes.
+    fn is_consistent(&self, consistent: &Consistent, counted: &Counted<W>, kept: &[bool]) -> bool {
+        let kept = self.sets.rows_kept(counted, kept, self.problem.columns, self.problem.rows);
+        let columns: Vec<Cow<'_, Codes>> = (self.problem.columns.iter().enumerate())
+            .map(|(index, codes)| match self.problem.hierarchies.get(index) {
+                Some(hierarchy) => {
+                    let level = &hierarchy.levels()[usize::from(counted.levels[index])];
+                    let codes = codes.iter().map(|code| level.map[code as usize]);
+                    Cow::Owned(Codes::from_iter(level.labels.len(), codes))
+                }
+                None => Cow::Borrowed(*codes),
+            })
+            .collect();
+        let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
+        !consistent.failing(&columns, Some(&kept)).contains(&true)
     }
 
     /// From how many suppressed rows on a node fails.
@@ -320,12 +391,16 @@ impl<'a, const W: usize> Search<'a, W> {
     /// Which rows stay on the best levels.
     fn found(&mut self, best: Holding) -> Found {
         let counted = self.sets.count_all(std::slice::from_ref(&best.levels)).remove(0);
-        let kept = self.verdict(&counted).kept.expect("the best node was judged to hold");
-        let kept_rows = (best.suppressed > 0)
-            .then(|| self.sets.rows_kept(&counted, &kept, self.problem.columns, self.problem.rows));
+        let seen = self.verdict(&counted);
+        let kept = seen.verdict.kept.as_ref().expect("the best node was judged to hold");
+        let kept_rows = (best.suppressed > 0).then(|| match (&seen.units, self.problem.units) {
+            (Some((kept, _)), Some(units)) => units.of_row.iter().map(|&unit| kept[unit as usize]).collect(),
+            _ => self.sets.rows_kept(&counted, kept, self.problem.columns, self.problem.rows),
+        });
         let loss =
-            |model: &LossModel| model.loss(model.cost(self.layout, &self.quasi, &counted.levels, &counted.set, &kept));
+            |model: &LossModel| model.loss(model.cost(self.layout, &self.quasi, &counted.levels, &seen.set, kept));
         let losses = self.problem.measured.iter().map(loss).collect();
-        Found { levels: best.levels, cost: best.cost, suppressed: best.suppressed, losses, kept_rows }
+        let suppressed_units = seen.units.as_ref().map_or(0, |(_, suppressed)| *suppressed);
+        Found { levels: best.levels, cost: best.cost, suppressed: best.suppressed, losses, kept_rows, suppressed_units }
     }
 }

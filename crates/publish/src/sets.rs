@@ -17,7 +17,7 @@ pub(crate) struct Counted<const W: usize> {
     pub(crate) set: Arc<FrequencySet<W>>,
 }
 
-/// What is held changes how fast a node is counted, never the count.
+/// The held sets change how fast a node is counted, never the count.
 #[derive(Debug)]
 pub(crate) struct Sets<'a, const W: usize> {
     maps: Maps<'a>,
@@ -47,12 +47,12 @@ struct Maps<'a> {
 const SMALL: usize = 1 << 8;
 
 /// A stone that does not at least halve the rows, or nearly, is not worth counting.
-const WORTH_A_STONE: f64 = 0.6;
+const STEP_SHARE_MAX: f64 = 0.6;
 
-/// Where a node has so many times fewer entries, one pass leads to it: keys that fit the cache are
-/// tallied at once, and large sets in between would cost more than they save. The pass makes the
-/// finest set that is still this small, for other nodes to be counted from.
-const FAR_SMALLER: usize = 8;
+/// A node whose entries are fewer by this factor is counted in one pass: keys that fit the cache
+/// are tallied at once, and large sets in between would cost more than they save. The pass makes
+/// the finest set that is still this small, for other nodes to be counted from.
+const SMALLER_FACTOR: usize = 8;
 
 /// Looking for the smallest set at hand must stay cheap beside counting.
 const HELD_MAX: usize = 1 << 10;
@@ -151,7 +151,7 @@ impl<'a, const W: usize> Sets<'a, W> {
         if source.set.len() <= SMALL {
             return None;
         }
-        let room = source.set.len() / FAR_SMALLER;
+        let room = source.set.len() / SMALLER_FACTOR;
         if self.entries_bound(levels) <= room {
             return Some(self.finest_within(&source.levels, levels, room)).filter(|stone| stone != levels);
         }
@@ -160,7 +160,7 @@ impl<'a, const W: usize> Sets<'a, W> {
         let attribute = raised.max_by(|&a, &b| merged(a).total_cmp(&merged(b)))?;
         let mut stone = source.levels.clone();
         stone[attribute] = levels[attribute];
-        (stone != levels && merged(attribute) >= WORTH_A_STONE).then_some(stone)
+        (stone != levels && merged(attribute) >= STEP_SHARE_MAX).then_some(stone)
     }
 
     /// No set on these levels has more entries.

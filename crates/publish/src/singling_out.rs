@@ -1,28 +1,37 @@
-//! Attributes that are released as they are and single out rows. Whoever knows the values of such a
-//! person finds the row, and with it everything else that is released there, whatever the rules
-//! guarantee about the quasi-identifiers.
+//! Attributes that are released as they are and single out people. An attacker who knows the values
+//! of such a person finds the row, and with it everything else that is released there, whatever the
+//! rules guarantee about the quasi-identifiers. Where rows belong to units, a value that only the
+//! rows of one unit have finds that unit, and links its rows.
 
 use hedgerow_policy::{Attribute, Method, Policy, Role};
-use hedgerow_table::{Column, Counted, Engine, InputError, Progress, Table, TableError, uniqueness};
+use hedgerow_table::uniqueness::{self, People, UniqueColumns};
+use hedgerow_table::{Column, Counted, Engine, InputError, Kind, Progress, Table, TableError};
 
 use crate::out_of_core::exact;
+use crate::units::Units;
 
-/// Rows that may be singled out before a release is refused: one in twenty, and in small tables
-/// two.
-fn rows_allowed(rows: u64) -> u64 {
-    (rows / 20).max(2)
+/// People who may be singled out before a release is refused: one in twenty, and in small tables
+/// two. All below that are warned of.
+fn people_allowed(people: u64) -> u64 {
+    (people / 20).max(2)
 }
 
-/// Refuses plain attributes that single out rows, alone or a few together, unless the policy allows
-/// it for them. Returns warnings about sensitive ones.
-pub(crate) fn examine(policy: &Policy, table: &Table) -> Result<Vec<InputError>, InputError> {
-    let unique = |column: &Column| uniqueness::unique_rows(&[column]);
-    let mut warnings = warn_of_sensitive(policy, table, table.rows as u64, unique);
+/// Refuses plain attributes that single out many people, alone or a few together, unless the policy
+/// allows it for them. Returns warnings about those that single out fewer, and about sensitive
+/// ones.
+pub fn examine(policy: &Policy, table: &Table) -> Result<Vec<InputError>, InputError> {
+    let units = policy.has_units().then(|| Units::of_policy(policy, table));
+    let (people, all) = match &units {
+        Some(units) => (People::Units(&units.of_row, units.count), units.count as u64),
+        None => (People::Rows, table.rows as u64),
+    };
+    let unique = |column: &Column| uniqueness::singled_out(&[column], people);
+    let mut warnings = warn_of_sensitive(policy, table, all, unique);
     // A cloned release has no plain attributes.
     if policy.publish.method == Method::Clone {
         return Ok(warnings);
     }
-    warnings.extend(examine_plain(policy, table, None, table.rows as u64)?);
+    warnings.extend(examine_plain(policy, table, people, all)?);
     Ok(warnings)
 }
 
@@ -41,46 +50,57 @@ pub(crate) fn examine_outside(
     let plain = policy.attributes.iter().filter(|attribute| is_unguarded(policy, attribute));
     let names: Vec<&str> = plain.map(|attribute| attribute.name.as_str()).collect();
     let combined = exact(Counted::of(engine, &names, progress)?)?;
-    warnings.extend(examine_plain(policy, &combined.table, Some(&combined.counts), combined.rows)?);
+    warnings.extend(examine_plain(policy, &combined.table, People::Counts(&combined.counts), combined.rows)?);
     Ok(warnings)
 }
 
-/// Where `counts` is present, each row of the table stands for as many as it says.
-fn examine_plain(
-    policy: &Policy,
-    table: &Table,
-    counts: Option<&[u32]>,
-    rows: u64,
-) -> Result<Option<InputError>, InputError> {
+fn examine_plain(policy: &Policy, table: &Table, people: People<'_>, all: u64) -> Result<Vec<InputError>, InputError> {
     let unguarded = policy.attributes.iter().filter(|attribute| is_unguarded(policy, attribute));
     let (attributes, columns): (Vec<&Attribute>, Vec<&Column>) =
         unguarded.filter_map(|attribute| with_column(attribute, table)).unzip();
-    let uniqueness = uniqueness::examine_counted(&columns, counts, rows_allowed(rows));
-    if let Some(found) = uniqueness.found.first() {
+    let about = |found: &UniqueColumns| {
         let named: Vec<&Attribute> = found.columns.iter().map(|index| attributes[*index]).collect();
-        return Err(refusal(&named, found.rows, rows));
+        refusal(&named, found.people, all, matches!(people, People::Units(..)))
+    };
+    let many = uniqueness::examine(&columns, people, people_allowed(all));
+    if let Some(found) = many.found.first() {
+        return Err(about(found));
     }
-    Ok((!uniqueness.complete).then(|| {
-        let problem = "there are too many plain attributes to examine which of them single out rows together";
+    let few = uniqueness::most_telling(&columns, people);
+    let mut warnings: Vec<InputError> = few.found.iter().map(about).collect();
+    if !many.complete || !few.complete {
+        let problem = "there are too many plain attributes to examine which of them single out people together";
         let hint = "release fewer attributes as they are, or give those that others may know the role `quasi`";
-        InputError::new(policy.path.display().to_string(), problem, hint)
-    }))
+        let warning = InputError::new(policy.path.display().to_string(), problem, hint);
+        let names = attributes.iter().map(|attribute| attribute.name.as_str());
+        warnings.push(warning.about("singles-out", names, None));
+    }
+    Ok(warnings)
 }
 
-fn refusal(attributes: &[&Attribute], unique: u64, rows: u64) -> InputError {
+fn refusal(attributes: &[&Attribute], unique: u64, all: u64, units: bool) -> InputError {
     let names: Vec<String> = attributes.iter().map(|attribute| format!("`{}`", attribute.name)).collect();
     let subject = match names.as_slice() {
         [name] => format!("{name} singles out"),
         [first @ .., last] => format!("{} and {last} together single out", first.join(", ")),
         [] => String::new(),
     };
-    let problem = format!(
-        "{subject} {unique} of {rows} rows: an attacker who knows the values of a person finds the row and learns everything \
-         released in it"
-    );
+    let problem = match units {
+        false => format!(
+            "{subject} {unique} of {all} rows: an attacker who knows the values of a person finds the row and learns everything \
+             released in it"
+        ),
+        true => format!(
+            "{subject} {unique} of {all} units: an attacker who knows the values of a unit finds its rows and learns everything \
+             released in them"
+        ),
+    };
     let hint = "make it `identifier` so that it is not released, or `quasi` so that the rules protect it; \
+                or release coarser values: `coarsen = { round = 100 }`; \
                 `allow-unique = true` releases it as it is";
-    InputError::new(attributes.first().map_or("", |attribute| attribute.place.as_str()), problem, hint)
+    let place = attributes.first().map_or("", |attribute| attribute.place.as_str());
+    let names = attributes.iter().map(|attribute| attribute.name.as_str());
+    InputError::new(place, problem, hint).about("singles-out", names, Some(unique))
 }
 
 /// Plain, and in no rule that would protect against those who know it.
@@ -101,29 +121,36 @@ fn warn_of_sensitive(
     rows: u64,
     unique_rows: impl Fn(&Column) -> u64,
 ) -> Vec<InputError> {
-    if !matches!(policy.publish.method, Method::FullDomain | Method::Mondrian | Method::BestCut) {
-        return Vec::new();
-    }
     let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
     let sensitive = sensitive.filter(|attribute| !attribute.declared.allow_unique);
     let found = sensitive.filter_map(|attribute| with_column(attribute, table));
+    let units = policy.has_units();
     found
         .filter_map(|(attribute, column)| {
             let unique = unique_rows(column);
-            (unique > rows_allowed(rows)).then(|| about_sensitive(&attribute.place, &attribute.name, unique, rows))
+            (unique > 0).then(|| about_sensitive(&attribute.place, column, unique, rows, units))
         })
         .collect()
 }
 
-/// What an attacker who knows one exact value learns.
-fn about_sensitive(place: &str, name: &str, unique: u64, rows: u64) -> InputError {
+/// The people whom one exact value discloses to an attacker.
+fn about_sensitive(place: &str, column: &Column, unique: u64, rows: u64, units: bool) -> InputError {
+    let (row, rows_found) = if units { ("unit", "its rows") } else { ("row", "the row") };
+    let have = if unique == 1 { "has" } else { "have" };
+    let name = &column.name;
     let problem = format!(
-        "`{name}`: {unique} of {rows} rows have a value that no other row has: an attacker who knows the exact value of a \
-         person finds the row and learns everything else released in it"
+        "`{name}`: {unique} of {rows} {row}s {have} a value that no other {row} has: an attacker who knows the exact value \
+         of a person finds {rows_found} and learns everything else released in {}",
+        if units { "them" } else { "it" }
     );
+    let coarser = match column.domain.kind() {
+        Kind::Integer | Kind::Float => "`coarsen = { round = 1000 }` or `{ significant = 2 }`",
+        Kind::Date => "`coarsen = { dates = \"month\" }`",
+        Kind::Category => "`coarsen = { level = 1 }` with a `hierarchy` in which rare values share a label",
+    };
     let hint =
-        "round the values or group them before publishing; `allow-unique = true` when nobody can know them exactly";
-    InputError::new(place, problem, hint)
+        format!("release coarser values, by {coarser}; `allow-unique = true` when no attacker can know them exactly");
+    InputError::new(place, problem, hint).about("singles-out", [name], Some(unique))
 }
 
 /// The same, for the sensitive columns of a table that is released already.
@@ -135,8 +162,8 @@ pub fn warn_of_released<'n>(
     let columns = sensitive.into_iter().filter_map(|name| table.column(name));
     columns
         .filter_map(|column| {
-            let (unique, rows) = (uniqueness::unique_rows(&[column]), table.rows as u64);
-            (unique > rows_allowed(rows)).then(|| about_sensitive(place, &column.name, unique, rows))
+            let (unique, rows) = (uniqueness::singled_out(&[column], People::Rows), table.rows as u64);
+            (unique > 0).then(|| about_sensitive(place, column, unique, rows, false))
         })
         .collect()
 }
@@ -175,6 +202,38 @@ mod tests {
         assert_eq!(examine(&policy("ward = { role = \"plain\" }"), &people()), Ok(Vec::new()));
     }
 
+    /// One person in a hundred is not too many to publish, and is still counted.
+    #[test]
+    fn few_who_are_singled_out_are_warned_of() {
+        let rows: Vec<Vec<String>> = (0..100usize)
+            .map(|row| vec!["40".to_owned(), (row % 5).to_string(), usize::from(row == 7).to_string()])
+            .collect();
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        let table = Table::from_texts(&["age", "ward", "rare"], &rows);
+        let warnings = examine(&policy("ward = { role = \"plain\" }\nrare = { role = \"plain\" }"), &table).unwrap();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        let about = warnings[0].about.as_ref().unwrap();
+        assert_eq!((about.code, about.people), ("singles-out", Some(1)));
+        assert_eq!(about.attributes, ["rare"]);
+    }
+
+    /// Four rows for each unit, and a doctor who sees no one else: no row is alone, every unit is.
+    #[test]
+    fn a_value_of_one_unit_alone_is_refused() {
+        let rows: Vec<Vec<String>> =
+            (0..100usize).map(|row| vec!["40".to_owned(), (row / 4).to_string(), format!("d{}", row / 4)]).collect();
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        let table = Table::from_texts(&["age", "patient", "doctor"], &rows);
+        let doctor = "doctor = { role = \"plain\" }";
+        let error = examine(&policy(&format!("patient = {{ role = \"unit\" }}\n{doctor}")), &table).unwrap_err();
+        assert!(error.problem.starts_with("`doctor` singles out 25 of 25 units"), "{}", error.problem);
+        let alone = policy(&format!("patient = {{ role = \"identifier\" }}\n{doctor}"));
+        assert_eq!(examine(&alone, &table), Ok(Vec::new()));
+        let sensitive = policy("patient = { role = \"unit\" }\ndoctor = { role = \"sensitive\" }");
+        let warnings = examine(&sensitive, &table).unwrap();
+        assert!(warnings[0].problem.contains("25 of 25 units have a value that no other unit has"), "{warnings:?}");
+    }
+
     #[test]
     fn plain_keys_that_single_out_together_are_refused_together() {
         let keys = "household = { role = \"plain\" }\nperson = { role = \"plain\" }\nward = { role = \"plain\" }";
@@ -187,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rule_knows_is_the_rules_business() {
+    fn attributes_that_rules_know_are_not_examined() {
         let text = "[source]\npath = \"p.csv\"\n[attributes]\nage = { role = \"quasi\" }\nrecord = { role = \"plain\" }\n\
                     [[rule]]\nknow = [\"age\", \"record\"]\nrequire = { model = \"k-anonymity\", k = 1 }\n";
         let policy = Policy::parse(text, Path::new("policy.toml")).unwrap();

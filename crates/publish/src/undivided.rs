@@ -41,7 +41,7 @@ pub struct Undivided {
     pub largest: Vec<OpenClass>,
 }
 
-/// So many classes, with so many rows.
+/// A number of classes, and their number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Counted {
     pub classes: u64,
@@ -73,7 +73,7 @@ pub struct Generalized {
 pub struct OpenClass {
     pub cells: Map<String, Value>,
     pub rows: u64,
-    /// The attributes that could be cut: their cells are no single values.
+    /// The attributes that could be cut: their cells hold several values.
     pub wide: Vec<String>,
 }
 

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use hedgerow_privacy::Judge;
 use hedgerow_privacy::judge::{Achieved, Finest};
-use hedgerow_table::{Codes, with_words};
+use hedgerow_table::{Codes, Progress, with_words};
 use hedgerow_verify::check::claim;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -75,16 +75,20 @@ pub struct NearClass {
     pub differs: Vec<String>,
 }
 
-/// Explains the release at these levels.
-pub fn why(bound: &Bound<'_>, levels: &[u8]) -> Result<Why, PublishError> {
+/// Explains the release at these levels. It can be canceled between two of them.
+pub fn why(bound: &Bound<'_>, levels: &[u8], progress: &dyn Progress) -> Result<Why, PublishError> {
     let judge = bound.judge()?;
-    let raised = (0..levels.len()).filter(|&attribute| levels[attribute] > 0);
-    let finer = raised.map(|attribute| {
+    let raised: Vec<usize> = (0..levels.len()).filter(|&attribute| levels[attribute] > 0).collect();
+    progress.stage("explaining", Some(raised.len() as u64 + 1));
+    let finer = raised.into_iter().map(|attribute| {
+        progress.check()?;
         let mut lower = levels.to_vec();
         lower[attribute] -= 1;
-        finer(bound, &judge, attribute, &lower)
+        let finer = finer(bound, &judge, attribute, &lower);
+        progress.advance(1);
+        Ok(finer)
     });
-    let finer = finer.collect();
+    let finer = finer.collect::<Result<_, PublishError>>()?;
     let (groups, suppressed) = suppressed(bound, &judge, levels);
     Ok(Why { finer, groups, suppressed })
 }

@@ -236,7 +236,7 @@ impl Grouped {
 fn column<'t>(table: &'t Table, name: &str, place: &str) -> Result<&'t Column, TableError> {
     table.column(name).ok_or_else(|| {
         let hint = format!("the table has: {}", table.header.join(", "));
-        TableError::input(place, format!("there is no column `{name}`"), hint)
+        TableError::input(place, format!("the table has no column `{name}`"), hint)
     })
 }
 
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(disease.of_bucket(classes.bucket_of[old]), [(0, 1), (1, 2)]);
         assert_eq!(disease.totals(), [1, 2, 1]);
         let lost = ReleasedClasses::of_generalized("data", &table, &names(&["zip"]), &sensitive, point, "t.csv");
-        assert!(lost.unwrap_err().to_string().starts_with("t.csv: there is no column `zip`"));
+        assert!(lost.unwrap_err().to_string().starts_with("t.csv: the table has no column `zip`"));
     }
 
     #[test]

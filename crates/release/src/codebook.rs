@@ -29,11 +29,13 @@ pub const HEADER: [&str; 5] = ["attribute", "label", "low", "high", "leaf"];
 const BYTES_MAX: u64 = 512 << 20;
 const ROWS_MAX: u64 = 20_000_000;
 
-/// What the labels of a release cover, attribute by attribute.
+/// The values that the labels of a release cover, attribute by attribute.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Codebook {
     entries: Vec<AttributeEntries>,
     positions: HashMap<String, usize>,
+    /// The attributes whose labels are values that were made coarser, not generalized.
+    coarse: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +55,7 @@ impl Codebook {
         self.insert(attribute, &label.text, &label.cover)
     }
 
-    /// [`Self::add`] for a label that is no part of a hierarchy.
+    /// [`Self::add`] for a label outside a hierarchy.
     pub fn insert(&mut self, attribute: &str, label: &str, cover: &Cover) -> Result<(), TableError> {
         let covers = self.covers_of(attribute);
         match covers.get(label) {
@@ -81,7 +83,18 @@ impl Codebook {
         &mut self.entries[position].covers
     }
 
-    /// What a label of an attribute covers, when the codebook knows it.
+    /// The cover of a label of an attribute, if the codebook has it.
+    /// States that the labels of an attribute are its values, which were made coarser.
+    pub(crate) fn mark_coarse(&mut self, attribute: &str) {
+        self.coarse.push(attribute.to_owned());
+    }
+
+    /// Whether the labels of an attribute are its values, which were made coarser before anything
+    /// else.
+    pub fn is_coarse(&self, attribute: &str) -> bool {
+        self.coarse.iter().any(|name| name == attribute)
+    }
+
     pub fn cover(&self, attribute: &str, label: &str) -> Option<&Cover> {
         self.entries[*self.positions.get(attribute)?].covers.get(label)
     }
@@ -186,7 +199,7 @@ fn write_label<W: io::Write>(out: &mut W, attribute: &str, label: &str, cover: &
     }
 }
 
-/// What the first row of a label says it covers.
+/// The cover that the first row of a label states.
 fn cover_of_row(label: &str, low: &str, high: &str, leaf: &str) -> Result<Cover, String> {
     let bound = |text: &str, name: &str| match text {
         "" => Ok(None),

@@ -56,6 +56,11 @@ fn read(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<ForeignTabl
         match read_attribute(reader, name, field.node, folder) {
             Some((Role::Quasi, hierarchy)) => quasi.push((name.to_owned(), hierarchy)),
             Some((Role::Sensitive, _)) => sensitive.push(name.to_owned()),
+            Some((Role::Unit, _)) => {
+                let hint =
+                    "give the column the role `identifier`: adversaries look at the rows of a table made elsewhere";
+                reader.refuse_key(&field.node.at, "units are not counted in a table made elsewhere", hint);
+            }
             Some((Role::Identifier | Role::Plain, _)) | None => {}
         }
     }
@@ -65,6 +70,10 @@ fn read(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<ForeignTabl
         reader.refuse_key(&attributes.node.at, problem, hint);
     }
     let source = source?;
+    if let Some(column) = source.unit.first() {
+        let hint = "remove `unit`: adversaries look at the rows of a table made elsewhere";
+        reader.refuse_place(&column.place, "units are not counted in a table made elsewhere", hint);
+    }
     if source.database.is_some() || source.cluster.is_some() {
         let hint = "export the table, and name it with `path`";
         reader.refuse_place(&source.place, "a table that was made elsewhere is read from a file", hint);
@@ -119,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_for_a_table_that_is_there_is_refused() {
+    fn keys_without_meaning_for_an_existing_table_are_refused() {
         let text = "[source]\npath = \"arx.csv\"\n[attributes]\nage = { role = \"quasi\", hierarchy = { widths = [5] } }\n\
                     sex = { role = \"quasi\" }\n[publish]\nmethod = \"full-domain\"\n";
         let errors = ForeignTable::parse(text, Path::new("release.toml")).unwrap_err().to_string();

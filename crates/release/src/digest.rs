@@ -26,7 +26,7 @@ pub(crate) fn of_release(directory: &Path, manifest: &Manifest) -> Result<String
 }
 
 /// Of one table.
-pub(crate) fn of_file(path: &Path) -> Result<String, TableError> {
+pub fn of_file(path: &Path) -> Result<String, TableError> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Err(TableError::input(path.display().to_string(), "names no file", "name the table"));
     };

@@ -85,7 +85,7 @@ impl ForeignTable {
     fn column<'t>(&self, table: &'t Table, name: &str) -> Result<&'t Column, TableError> {
         table.column(name).ok_or_else(|| {
             let hint = format!("the table has: {}", table.header.join(", "));
-            TableError::input(self.path.display().to_string(), format!("there is no column `{name}`"), hint)
+            TableError::input(self.path.display().to_string(), format!("the table has no column `{name}`"), hint)
         })
     }
 }

@@ -1,8 +1,8 @@
-//! What the labels of a foreign table cover: by the hierarchy file of their attribute, else by
+//! The covers of a foreign table's labels: by the hierarchy file of their attribute, else by
 //! their own text in one of the notations of [`crate::notation`].
 //!
-//! A column is read as a whole. Where some labels are intervals, a label that is none is a warning:
-//! whoever has the value that it stands for would seem not to be in the table. Where most labels
+//! A column is read as a whole. Where some labels are intervals, any other label is a warning:
+//! a person with the value that it stands for would seem not to be in the table. Where most labels
 //! fit nothing, the table is refused.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::notation::{Notation, looks_like_interval, year};
 
 const BYTES_MAX: u64 = 256 << 20;
 
-/// What is known of labels by hierarchy files, and how others are written.
+/// The labels of hierarchy files, and the notation of others.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
     notation: Notation,
@@ -50,7 +50,7 @@ impl Labels {
         Ok(())
     }
 
-    /// What each label of a column covers; `kind` is what the column was read as. Refuses a column
+    /// The cover of each label of a column; `kind` is what the column was read as. Refuses a column
     /// of which most labels fit nothing; `place` names the table.
     pub(crate) fn covers(
         &mut self,

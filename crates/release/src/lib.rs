@@ -1,15 +1,17 @@
-//! What a release is: its manifest and codebook, the kinds of tables it can consist of, and how
-//! each kind is opened and read back, by its publisher and by anybody else. This crate knows no
+//! A release: its manifest and codebook, the kinds of tables it can consist of, and how
+//! each kind is opened and read back, by its publisher and by any reader. This crate knows no
 //! privacy model.
 //!
 //! [`Release::open`] reads the tables once. Everything that judges, attacks, measures or queries a
 //! release takes the value.
 
 pub mod classes;
+pub mod coarsened;
 pub mod codebook;
 mod description;
 pub mod digest;
 pub mod foreign;
+pub mod joint;
 pub mod kinds;
 mod labels;
 pub mod manifest;
@@ -24,6 +26,7 @@ pub mod spelling;
 
 pub use classes::ReleasedClasses;
 pub use codebook::Codebook;
+pub use joint::JointShare;
 pub use kinds::generalized::{CountReleased, ReadBy, Within};
 pub use kinds::{Tables, bucketized, cloned, combined, decomposed, generalized};
 pub use manifest::Manifest;

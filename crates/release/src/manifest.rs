@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::read::refuse_unless_file;
 use hedgerow_table::{Bound, Kind, TableError};
 
+mod described;
 mod strict;
 
 pub const FILE_NAME: &str = "datapackage.json";
@@ -25,6 +26,9 @@ pub struct Manifest {
     pub name: String,
     pub resources: Vec<Resource>,
     pub hedgerow: Promise,
+    /// Keys that no release has.
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
 }
 
 /// One table of the release.
@@ -55,7 +59,7 @@ pub struct Field {
     /// A Frictionless type: `integer`, `number`, `date` or `string`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// `quasi`, `sensitive` or `plain`, in the released table.
+    /// `quasi`, `sensitive`, `plain` or `unit`, in the released table.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub role: Option<String>,
     /// The type of the values that the labels stand for, where these are text and the values are
@@ -68,7 +72,7 @@ pub struct Field {
     pub range: Option<[Value; 2]>,
 }
 
-/// What Hedgerow says of a release.
+/// Hedgerow's own section of a manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
@@ -76,32 +80,37 @@ pub struct Promise {
     pub method: String,
     pub guarantees: Vec<Claim>,
     pub rows: Rows,
+    /// Where rows belong to units: how many there are. No number of units in a class is stated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub units: Option<UnitCounts>,
     pub classes: ClassSizes,
     pub loss: Map<String, Value>,
     /// For protected attributes that a guarantee compares by hierarchy: each released value with
     /// its labels up to the top.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub hierarchies: Map<String, Value>,
-    /// Of a cloned release: what it promises together with releases that nobody can see, and how
+    /// Of a cloned release: what it promises together with releases that are not known, and how
     /// its tables are read.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub cloning: Map<String, Value>,
-    /// Of a decomposed release: what attackers are taken to know besides its tables.
+    /// Attributes whose values were made coarser before anything else, each with how.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub coarsened: Map<String, Value>,
+    /// The dependencies that attackers are assumed to know besides the tables, as the publisher
+    /// declares them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dependencies: Vec<KnownDependency>,
-    /// Of a decomposed release: the outcome of the intersection attack on its combined tables
-    /// before they were written: `passed`, or `partial: ` and what was not tried. Stated by the
-    /// publisher: `check` judges normal form instead.
-    #[serde(rename = "intersection-attack", skip_serializing_if = "Option::is_none", default)]
-    pub intersection_attack: Option<String>,
 }
 
-/// Whoever knows the attributes `from` of somebody knows `to`.
+/// An attacker who knows the attributes `from` of an individual knows `to`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownDependency {
     pub from: Vec<String>,
     pub to: String,
+    /// Why the publisher releases them all the same. Rules are not judged with what is accepted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accept: Option<String>,
 }
 
 /// One guarantee of one rule: what is required and what is achieved.
@@ -113,9 +122,30 @@ pub struct Claim {
     pub achieved: Map<String, Value>,
     pub know: Vec<String>,
     pub protect: Option<String>,
+    /// Where rows belong to units, and the guarantee counts these: which rows of a unit the
+    /// attacker is taken to know, `all` or `one`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows: Option<String>,
+    /// Whether it also holds for the rows of a class that are left when an attacker excludes those
+    /// with combinations of values that do not occur in the source.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub consistent: bool,
     pub holds: bool,
 }
 
+/// The individuals, households or firms that the rows are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitCounts {
+    #[serde(rename = "in")]
+    pub source: u64,
+    pub out: u64,
+    pub suppressed: u64,
+    /// Whether the release says which rows are of one unit, by a random number.
+    pub linked: bool,
+}
+
+/// The number of rows in the source, in the release, and suppressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rows {

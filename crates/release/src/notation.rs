@@ -30,10 +30,47 @@ pub(crate) struct Notation {
     pub(crate) dates: Option<DateFormat>,
 }
 
-/// What a label covers when no codebook explains it; a text that is none of the notations covers
+/// The cover of a label that no codebook explains; a text in none of the notations covers
 /// itself.
 pub fn cover_of_label(label: &str) -> Cover {
     Notation::default().read(label).unwrap_or_else(|| Cover::Leaves(vec![label.to_owned()]))
+}
+
+/// Whether a label of numbers or dates reads as an interval that leaves out a part of what it is
+/// said to cover: `20 to 28` for 20 to 29. A label may say more than it covers, and may be any
+/// other text.
+pub(crate) fn misstates(label: &str, cover: &Cover, kind: Kind) -> bool {
+    let ends = |cover: &Cover| match *cover {
+        Cover::Point(at) => Some((Some(at), Some(at))),
+        // The last value rather than the first beyond it: `20 to 29` ends at 29 and not at 30.
+        Cover::Interval { low, high } => Some((low, high.map(|high| last_before(high, kind)))),
+        _ => None,
+    };
+    let (Some(said), Some(covered)) = (Notation::default().read(label).and_then(|said| ends(&said)), ends(cover))
+    else {
+        return false;
+    };
+    let is_date = |bound: Bound| matches!(bound, Bound::Date(_));
+    let all = [said.0, said.1, covered.0, covered.1];
+    let alike = all.iter().flatten().all(|&bound| is_date(bound) == (kind == Kind::Date));
+    // An open end of the cover is open in the label, unless the label is one value.
+    let beyond = |said: Option<Bound>, covered: Option<Bound>, beyond: fn(Bound, Bound) -> bool| {
+        said.is_some_and(|said| covered.is_none_or(|covered| beyond(said, covered)))
+    };
+    alike
+        && (beyond(said.0, covered.0, |said, covered| said > covered)
+            || beyond(said.1, covered.1, |said, covered| said < covered))
+}
+
+/// The highest value of a kind below a bound.
+fn last_before(bound: Bound, kind: Kind) -> Bound {
+    match (bound, kind) {
+        (Bound::Integer(value), Kind::Integer) => Bound::Integer(value.saturating_sub(1)),
+        (Bound::Float(value), Kind::Integer) => Bound::Float(value.next_down().floor()),
+        (Bound::Date(Date(day)), _) => Bound::Date(Date(day.saturating_sub(1))),
+        (Bound::Integer(value), _) => Bound::Float((value as f64).next_down()),
+        (Bound::Float(value), _) => Bound::Float(value.next_down()),
+    }
 }
 
 /// One end of an interval.

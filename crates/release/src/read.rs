@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::codebook::Codebook;
 use crate::manifest::Resource;
 use hedgerow_table::read::{Held, ReadOptions, read_table, read_within};
-use hedgerow_table::{Engine, InputError, Progress, Spill, Table, TableError};
+use hedgerow_table::{InputError, Progress, Spill, Table, TableError};
 
 /// Reads one table of a release with the types that its schema names.
 pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progress) -> Result<Table, TableError> {
@@ -28,7 +28,7 @@ pub(crate) fn read_released_within(
     let held = read_within(&path, &options, spill)?;
     let header = match &held {
         Held::Memory(table) => &table.header,
-        Held::Spilled(spilled) => &spilled.profile().header,
+        Held::Outside(spilled) => &spilled.profile().header,
     };
     refuse_other_columns(&path, header, resource)?;
     Ok(held)
@@ -93,9 +93,9 @@ pub fn read_codebook(directory: &Path) -> Result<Codebook, TableError> {
 
 const CODEBOOK: &str = "codebook.csv";
 
-/// Refuses a path that leads out of a release, by `..` or by a symbolic link, and what is no
-/// ordinary file: a pipe would be waited for without end. A file that is not there is left to
-/// whoever opens it.
+/// Refuses a path that leads out of a release, by `..` or by a symbolic link, and anything but a
+/// regular file: reading a pipe could block forever. A file that does not exist is reported when it
+/// is opened.
 pub(crate) fn refuse_unless_file(directory: &Path, path: &str) -> Result<(), TableError> {
     let hint = "a release holds its files in its own directory; do not trust this one";
     let refuse = |problem: &str| Err(TableError::input(directory.join(path).display().to_string(), problem, hint));
@@ -156,6 +156,11 @@ pub fn quasi_of(resource: &Resource) -> Vec<String> {
 /// The sensitive attributes of a released table.
 pub(crate) fn sensitive_of(resource: &Resource) -> Vec<String> {
     with_role(resource, "sensitive")
+}
+
+/// The columns of a released table that say which rows are of one unit.
+pub(crate) fn units_of(resource: &Resource) -> Vec<String> {
+    with_role(resource, "unit")
 }
 
 fn with_role(resource: &Resource, role: &str) -> Vec<String> {

@@ -1,40 +1,43 @@
-//! A release, opened as anybody opens it: the tables are read once and held against one another and
+//! A release, as any reader opens it: the tables are read once and compared with one another and
 //! against the manifest. Nothing is believed that the tables do not show.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use hashbrown::{HashMap, HashSet};
 use hedgerow_config::ConfigErrors;
 use hedgerow_table::{Domain, Progress, Table, TableError};
 
 use crate::classes::ReleasedClasses;
+use crate::coarsened;
 use crate::codebook::Codebook;
 use crate::digest;
 use crate::foreign::{ForeignTable, description_of};
-use crate::kinds::Tables;
 use crate::kinds::generalized::{Generalized, Within};
+use crate::kinds::{Kind, Tables};
 use crate::manifest::{FILE_NAME, Manifest};
+use crate::notation::misstates;
 use crate::read::read_codebook;
 use crate::shape::Shape;
 use crate::spelling::Spelling;
 
 /// A release in memory. It is opened once and handed on to whatever judges, attacks, measures or
-/// queries it.
-#[derive(Debug)]
+/// queries it. A clone shares the tables.
+#[derive(Debug, Clone)]
 pub struct Release {
     name: String,
     /// The directory, or the file of a foreign table; empty for a table in memory.
     path: PathBuf,
     manifest: Option<Manifest>,
-    codebook: Codebook,
-    tables: Tables,
+    codebook: Arc<Codebook>,
+    tables: Arc<Tables>,
     contradictions: Vec<String>,
     warnings: Vec<String>,
     spelling: Spelling,
-    classes: OnceLock<Vec<ReleasedClasses>>,
+    classes: OnceLock<Arc<[ReleasedClasses]>>,
     digest: OnceLock<String>,
-    /// What its files need to stay where they are, such as a folder that goes with the release.
-    held: Option<Held>,
+    /// A guard that keeps its files in place, such as a temporary folder.
+    held: Option<Arc<Held>>,
 }
 
 /// Lives as long as a release.
@@ -84,7 +87,7 @@ impl Release {
     ) -> Result<Release, TableError> {
         let shape = Shape::of_release(directory, &manifest)?;
         let (tables, mut contradictions) = Tables::read(directory, shape, within, progress)?;
-        let codebook = read_codebook(directory)?;
+        let mut codebook = read_codebook(directory)?;
         contradictions.extend(tables.kind().contradictions_with(&codebook));
         for (attribute, labels) in tables.kind().labels() {
             let unknown = labels.iter().filter(|label| codebook.cover(attribute, label).is_none()).count();
@@ -92,11 +95,16 @@ impl Release {
                 contradictions.push(format!("{unknown} labels of `{attribute}` have no entry in codebook.csv"));
             }
         }
+        contradictions.extend(unused_labels(tables.kind(), &codebook));
+        contradictions.extend(manifest.contradictions());
         let explainable = tables.kind().explainable();
         for attribute in codebook.attributes().filter(|name| !explainable.contains(name)) {
-            contradictions.push(format!("codebook.csv explains `{attribute}`, which is no released quasi-identifier"));
+            contradictions
+                .push(format!("codebook.csv explains `{attribute}`, which is not a released quasi-identifier"));
         }
         drop(explainable);
+        let domain = |name: &str| tables.kind().domain(name).cloned();
+        contradictions.extend(coarsened::explain(&manifest.hedgerow.coarsened, domain, &mut codebook));
         Release::new(directory.to_path_buf(), Some(manifest), codebook, tables, contradictions)
     }
 
@@ -104,8 +112,8 @@ impl Release {
     pub fn of_foreign(foreign: &ForeignTable, progress: &dyn Progress) -> Result<Release, TableError> {
         let (table, codebook, warnings) = foreign.read(progress)?;
         let quasi = foreign.quasi.iter().map(|(name, _)| name.clone()).collect();
-        let tables =
-            Tables::Generalized(Generalized { table, quasi, sensitive: foreign.sensitive.clone(), counts: None });
+        let sensitive = foreign.sensitive.clone();
+        let tables = Tables::Generalized(Generalized { table, quasi, sensitive, units: Vec::new(), counts: None });
         let release = Release::new(foreign.path.clone(), None, codebook, tables, Vec::new())?;
         Ok(Release { warnings, ..release })
     }
@@ -121,9 +129,9 @@ impl Release {
     ) -> Result<Release, TableError> {
         if let Some(absent) = quasi.iter().chain(&sensitive).find(|name| table.column(name).is_none()) {
             let hint = format!("the table has: {}", table.header.join(", "));
-            return Err(TableError::input(name, format!("there is no column `{absent}`"), hint));
+            return Err(TableError::input(name, format!("the table has no column `{absent}`"), hint));
         }
-        let tables = Tables::Generalized(Generalized { table, quasi, sensitive, counts: None });
+        let tables = Tables::Generalized(Generalized { table, quasi, sensitive, units: Vec::new(), counts: None });
         Ok(Release::new(PathBuf::new(), None, codebook, tables, Vec::new())?.named(name))
     }
 
@@ -136,7 +144,11 @@ impl Release {
     ) -> Result<Release, TableError> {
         let name = path.display().to_string();
         if tables.kind().rows() == 0 {
-            return Err(TableError::input(name, "the table has no rows", "a release without rows is no release"));
+            return Err(TableError::input(
+                name,
+                "the table has no rows",
+                "publish again: a release has at least one row",
+            ));
         }
         let (spelling, classes, digest) = (Spelling::default(), OnceLock::new(), OnceLock::new());
         let warnings = Vec::new();
@@ -145,8 +157,8 @@ impl Release {
             name,
             path,
             manifest,
-            codebook,
-            tables,
+            codebook: Arc::new(codebook),
+            tables: Arc::new(tables),
             contradictions,
             warnings,
             spelling,
@@ -173,7 +185,7 @@ impl Release {
 
     /// The same release, whose files were fetched from elsewhere: `folder` goes with it.
     pub fn fetched(self, from: &str, folder: impl Send + Sync + 'static) -> Release {
-        Release { held: Some(Held(Box::new(folder))), ..self.named(from) }
+        Release { held: Some(Arc::new(Held(Box::new(folder)))), ..self.named(from) }
     }
 
     /// The manifest as messages name it.
@@ -209,7 +221,7 @@ impl Release {
         self.manifest = Some(manifest);
     }
 
-    /// What every label covers. That of a foreign table is read from its labels and hierarchy
+    /// The cover of every label. That of a foreign table is read from its labels and hierarchy
     /// files.
     pub fn codebook(&self) -> &Codebook {
         &self.codebook
@@ -250,12 +262,30 @@ impl Release {
         if !self.spelling.is_empty() {
             classes = classes.into_iter().map(|table| table.spelled(&self.spelling)).collect();
         }
-        Ok(self.classes.get_or_init(|| classes))
+        Ok(self.classes.get_or_init(|| classes.into()))
     }
 
     /// Where the release contradicts itself.
     pub fn contradictions(&self) -> &[String] {
         &self.contradictions
+    }
+
+    /// Labels whose own text denies a part of what the codebook says that they cover, by attribute.
+    pub fn misstated_labels(&self) -> Vec<String> {
+        let fields = self.manifest.iter().flat_map(|manifest| &manifest.resources);
+        let fields = fields.flat_map(|resource| &resource.schema.fields);
+        let kinds = fields.filter_map(|field| Some((field.name.as_str(), field.values_kind()?)));
+        let mut problems: Vec<String> = Vec::new();
+        for (attribute, kind) in kinds {
+            let labels = self.codebook.labels(attribute);
+            let misstated = labels.iter().filter(|(label, cover)| misstates(label, cover, kind)).count();
+            let problem =
+                format!("{misstated} labels of `{attribute}` say less than codebook.csv says that they cover");
+            if misstated > 0 && !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        problems
     }
 
     /// Labels of a foreign table that could not be read.
@@ -281,4 +311,21 @@ impl Release {
         };
         Ok(self.digest.get_or_init(|| digest))
     }
+}
+
+/// A label that no row has describes nothing that is released.
+fn unused_labels(tables: &dyn Kind, codebook: &Codebook) -> Vec<String> {
+    let mut used: HashMap<&str, HashSet<String>> = HashMap::new();
+    for (attribute, labels) in tables.occurring() {
+        used.entry(attribute).or_default().extend(labels);
+    }
+    let mut problems = Vec::new();
+    for attribute in codebook.attributes() {
+        let Some(used) = used.get(attribute) else { continue };
+        let unused = codebook.labels(attribute).iter().filter(|(label, _)| !used.contains(*label)).count();
+        if unused > 0 {
+            problems.push(format!("codebook.csv explains {unused} labels of `{attribute}` that no row has"));
+        }
+    }
+    problems
 }

@@ -8,14 +8,16 @@ pub enum Role {
     Identifier,
     /// A quasi-identifier: an attacker may know it; generalized.
     Quasi,
-    /// What an attacker must not learn.
+    /// An attribute that an attacker must not learn.
     Sensitive,
     /// Released as it is.
     Plain,
+    /// Says which rows are about one individual, household or firm; never released as it is.
+    Unit,
 }
 
 impl Role {
-    pub const ALL: [Role; 4] = [Role::Identifier, Role::Quasi, Role::Sensitive, Role::Plain];
+    pub const ALL: [Role; 5] = [Role::Identifier, Role::Quasi, Role::Sensitive, Role::Plain, Role::Unit];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -23,7 +25,13 @@ impl Role {
             Role::Quasi => "quasi",
             Role::Sensitive => "sensitive",
             Role::Plain => "plain",
+            Role::Unit => "unit",
         }
+    }
+
+    /// Whether its values, or labels for them, are part of a release.
+    pub fn is_released(self) -> bool {
+        !matches!(self, Role::Identifier | Role::Unit)
     }
 
     pub fn from_name(name: &str) -> Option<Role> {
@@ -39,6 +47,11 @@ pub const ROLES: &[Word] = &[
         .also(&["qid", "quasi-identifying"]),
     Word::value("sensitive", "what an attacker must not learn").also(&["confidential", "private", "secret"]),
     Word::value("plain", "released as it is").also(&["insensitive", "non-sensitive", "public", "other"]),
+    Word::value(
+        "unit",
+        "says which rows are about one individual, household or firm: guarantees count units, not rows",
+    )
+    .also(&["individual", "person", "subject", "household", "cluster-id"]),
 ];
 
 #[cfg(test)]

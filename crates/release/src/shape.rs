@@ -21,7 +21,7 @@ pub enum Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// `None` when the tables are none, or not those of exactly one kind.
+    /// `None` without tables, or when they are not those of exactly one kind.
     pub fn of(resources: &'a [Resource]) -> Option<Shape<'a>> {
         let named = |name: &str| resources.iter().find(|resource| resource.name == name);
         let shape = match (named("data"), named("quasi"), named("statistics"), named("sensitive")) {
@@ -33,7 +33,7 @@ impl<'a> Shape<'a> {
             }
             _ => return None,
         };
-        // A table that nobody knows how to read would be published without being checked; so would
+        // A table of an unknown kind would be published without being checked; so would
         // a second one of a name.
         let tables = resources.iter().filter(|resource| resource.name != CODEBOOK);
         (tables.count() == shape.tables().len()).then_some(shape)

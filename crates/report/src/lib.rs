@@ -1,8 +1,8 @@
-//! What people see: pictures as functions from plain values to inline SVG, and the report as one
+//! The report: pictures as functions from plain values to inline SVG, and the report as one
 //! page of HTML. No other library renders.
 
 mod page;
 pub mod pictures;
 
-pub use page::{TITLE, page};
+pub use page::{Section, TITLE, page, part, sections, with_code};
 pub use pictures::rules_graph;

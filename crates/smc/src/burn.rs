@@ -3,12 +3,12 @@
 //! Suppose five custodians learn a total, and then four of them learn the same total without the
 //! fifth: the difference is what the fifth holds, and no mask helps. The same happens when all five
 //! ask again after one of them has added a row, or when the terms change a little. It is enough
-//! that *somebody* may have opened the first total, and that is possible as soon as we have sent
-//! anything. So a run is burned when it starts, not when it ends: a run that failed counts.
+//! that *one custodian* may have opened the first total, and that is possible as soon as we have
+//! sent anything. So a run is burned when it starts, not when it ends: a run that failed counts.
 //!
 //! A book belongs to one source of rows: whatever runs are in it are taken to be about overlapping
 //! rows, since no list of values can prove that two rows are of different people. The same plan
-//! (terms, custodians, everybody's rows) may be run again with new masks; any other plan is
+//! (terms, custodians, all rows) may be run again with new masks; any other plan is
 //! refused. An operator who insists is shown first what the difference of the two answers would
 //! show ([`BurnBook::differences`]); only that makes what [`BurnBook::permit_despite`] asks for.
 //!
@@ -39,7 +39,7 @@ const BOOK_VERSION: u8 = 1;
 const ENTRY_BYTES_MAX: usize = 1 << 30;
 const TEXT_BYTES_MAX: usize = 1 << 10;
 
-/// What one custodian has taken part in with the rows of one source.
+/// The runs of one custodian with the rows of one source.
 pub struct BurnBook {
     secret: Secret,
     plans: Vec<Burned>,
@@ -56,9 +56,9 @@ struct Burned {
     terms: Digest,
     members: Vec<Member>,
     commitments: Vec<Digest>,
-    /// Nothing when the rows are not known.
+    /// `None` when the rows are not known.
     own: Option<Snapshot>,
-    /// Who insisted, where somebody had to.
+    /// The operator who insisted, where one had to.
     insisted: String,
 }
 
@@ -89,7 +89,8 @@ pub struct Head {
 }
 
 impl BurnBook {
-    /// An empty book. The coins make the fingerprints in it worthless to whoever has only them.
+    /// An empty book. The coins make the fingerprints in it worthless to a reader who has only
+    /// them.
     pub fn new(coins: &mut Coins) -> BurnBook {
         BurnBook::with_secret(coins.secret())
     }
@@ -202,7 +203,7 @@ impl BurnBook {
         Ok(Permit { session, question, roster: roster.clone() })
     }
 
-    /// What a plan would show together with each earlier run that was not the same.
+    /// The differences that a plan would disclose together with each earlier run of another plan.
     pub fn differences(&self, plan: &Plan) -> Differences {
         let digest = plan.digest();
         let earlier = self.plans.iter().enumerate().filter(|(_, burned)| burned.digest != digest);
@@ -229,7 +230,7 @@ impl BurnBook {
     }
 
     /// Reads what [`BurnBook::encode`] wrote; anything else is refused, since a book with gaps
-    /// protects nobody.
+    /// protects no custodian.
     pub fn decode(bytes: &[u8]) -> Result<BurnBook, WireFault> {
         let mut reader = Reader::new(bytes);
         if reader.array::<8>()? != *MAGIC {
@@ -271,7 +272,9 @@ impl BurnBook {
                 }
                 self.sessions.push((session, question));
             }
-            1 => self.plans.push(Burned::read(&mut reader)?),
+            // Entries of kind 1 were written before custodians signed.
+            1 => self.plans.push(Burned::read(&mut reader, false)?),
+            2 => self.plans.push(Burned::read(&mut reader, true)?),
             kind => return Err(WireFault::Kind(kind)),
         }
         reader.end()
@@ -324,10 +327,11 @@ impl Burned {
     fn difference(&self, earlier: usize, plan: &Plan) -> Difference {
         let (then, now) = (&self.members, plan.roster.members());
         let missing = |from: &[Member], of: &[Member]| -> Vec<String> {
-            of.iter().filter(|member| !from.contains(member)).map(|member| member.name.clone()).collect()
+            let there = |member: &&Member| !from.iter().any(|other| other.is(member));
+            of.iter().filter(there).map(|member| member.name.clone()).collect()
         };
         let commitment = |members: &[Member], commitments: &[Digest], member: &Member| {
-            let place = members.iter().position(|other| other == member)?;
+            let place = members.iter().position(|other| other.is(member))?;
             commitments.get(place).copied()
         };
         let own = plan.own.commitment;
@@ -348,13 +352,14 @@ impl Burned {
 
     fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
-        writer.u8(1);
+        writer.u8(2);
         writer.bytes(&self.digest);
         writer.bytes(&self.terms);
         writer.u32(self.members.len() as u32);
         for member in &self.members {
             writer.items(&[member.name.as_bytes().to_vec()]);
             writer.bytes(&member.key);
+            writer.bytes(&member.signing_key);
         }
         writer.u32(self.commitments.len() as u32);
         self.commitments.iter().for_each(|commitment| writer.bytes(commitment));
@@ -367,7 +372,7 @@ impl Burned {
         writer.finish()
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Burned, WireFault> {
+    fn read(reader: &mut Reader<'_>, signing: bool) -> Result<Burned, WireFault> {
         let text = |reader: &mut Reader<'_>| -> Result<String, WireFault> {
             let mut items = reader.items(1, TEXT_BYTES_MAX)?;
             String::from_utf8(items.pop().ok_or(WireFault::Range)?).map_err(|_| WireFault::Range)
@@ -375,7 +380,9 @@ impl Burned {
         let (digest, terms) = (reader.array()?, reader.array()?);
         let mut members = Vec::new();
         for _ in 0..reader.count(CUSTODIANS_MAX)? {
-            members.push(Member { name: text(reader)?, key: reader.array()? });
+            let (name, key) = (text(reader)?, reader.array()?);
+            let signing_key = if signing { reader.array()? } else { [0; 32] };
+            members.push(Member { name, key, signing_key });
         }
         let mut commitments = Vec::new();
         for _ in 0..reader.count(CUSTODIANS_MAX)? {
@@ -429,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_insists_has_seen_what_it_would_show_and_stands_in_the_book() {
+    fn a_custodian_that_insists_has_seen_what_it_would_disclose_and_is_recorded() {
         let mut book = BurnBook::default();
         let roster = Roster::numbered(3).unwrap();
         let (one, two) = (plan(&book, 1, &roster, &[b"a"], 7), plan(&book, 2, &roster, &[b"a"], 7));
@@ -502,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_of_a_book_tells_nothing_of_rows() {
+    fn a_printed_book_discloses_no_rows() {
         let book = BurnBook::default();
         let plan = plan(&book, 1, &Roster::numbered(3).unwrap(), &[b"secret"], 7);
         let fingerprint = plan.own.fingerprints[0].to_string();

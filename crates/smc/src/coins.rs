@@ -22,7 +22,7 @@ impl Coins {
         coins
     }
 
-    /// From a seed that is known: tests and simulations only, behind a feature. Whoever knows the
+    /// From a seed that is known: tests and simulations only, behind a feature. Who knows the
     /// seed opens every mask.
     #[cfg(any(test, feature = "danger-seeded"))]
     pub fn danger_from_seed(seed: u64) -> Self {
@@ -58,7 +58,7 @@ impl Coins {
         Coins(ChaCha20Rng::from_seed(*self.secret().bytes()))
     }
 
-    /// Bytes that nobody can predict: a session's name, a salt.
+    /// Bytes that cannot be predicted: a session's name, a salt.
     pub fn fill(&mut self, into: &mut [u8]) {
         self.0.fill_bytes(into);
     }

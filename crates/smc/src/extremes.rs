@@ -1,8 +1,8 @@
 //! Smallest and largest values, many at once.
 //!
 //! A smallest value is a largest one turned round, so one vector of largest values answers both. A
-//! custodian without any value says 0, which no real value is coded as: whether anybody has a value
-//! comes out with the answer.
+//! custodian without any value says 0, which no real value is coded as: whether any custodian has a
+//! value comes out with the answer.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::Kind;
 use crate::secret::Private;
 
-/// For each lane the smallest and the largest value over all custodians; none where nobody has a
-/// value.
+/// For each lane the smallest and the largest value over all custodians; none where no custodian
+/// has a value.
 pub struct Extremes {
     words: Option<Private>,
     domain: u64,
@@ -30,7 +30,7 @@ impl Extremes {
         lanes.iter().flat_map(|lane| lane.map_or([0, 0], |(low, high)| [domain - low, high + 1])).collect()
     }
 
-    /// The lanes that the largest words stand for; nothing where they stand for none, which a
+    /// The lanes that the largest words stand for; `None` where they stand for none, which a
     /// custodian can bring about whose words are not its values.
     fn decode(largest: &[u64], domain: u64) -> Option<Vec<Option<(u64, u64)>>> {
         let lane = |[low, high]: &[u64; 2]| match (low, high) {

@@ -1,10 +1,10 @@
-//! Why a run ends early, and who is to blame. A fault consumes the machine: there is no state left
-//! that could go on by mistake.
+//! Why a run ends early, and who is to blame. A fault consumes the machine, so that a run
+//! cannot be continued by mistake.
 //!
-//! A fault names the custodian whose message caused it, as the transport authenticated it. Where
-//! only a total is impossible, nobody can say whose words made it so; [`Fault::blames`] is nobody
-//! then. Messages are not signed: of two custodians who contradict each other about a third, the
-//! fault names all that it knows.
+//! A fault names the custodian whose message led to it, as the transport authenticated it. Where
+//! only a total is impossible, it cannot be known whose words made it so, and [`Fault::suspects`]
+//! is empty. A suspect is not blamed: of two custodians who contradict each other about a third,
+//! one lies, and a machine does not see which. A node blames on two signatures.
 
 use thiserror::Error;
 
@@ -27,7 +27,7 @@ pub enum WireFault {
     RolledBack { found: u64, expected: u64 },
 }
 
-/// What a custodian that gives up tells the others.
+/// The reason that a custodian that gives up sends to the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Its operator or its clock ended the run.
@@ -81,7 +81,7 @@ pub enum Fault {
     OutOfPlace { sender: u16, round: u32 },
     #[error("custodian {sender} sent more than the {bytes_max} bytes that may wait for their round")]
     Flood { sender: u16, bytes_max: u64 },
-    #[error("custodian {sender} offers a key that everybody could compute")]
+    #[error("custodian {sender} offers a key that anyone could compute")]
     WeakKey { sender: u16 },
     #[error("custodian {sender} gave up, because {}{}", reason.describe(), blamed_by(*blamed))]
     Aborted { sender: u16, reason: Reason, blamed: Option<u16> },
@@ -91,9 +91,11 @@ pub enum Fault {
         "rows that we handed in are not among those that {sender} shows, who had them last: they were lost on the way"
     )]
     Lost { sender: u16 },
-    #[error("custodian {sender} has another {what} at the end than we have")]
+    #[error("a row that we handed in is not among those that {sender} handed on: it was dropped or replaced there")]
+    Dropped { sender: u16 },
+    #[error("custodian {sender} has another {what} than we have")]
     Disagrees { sender: u16, what: &'static str },
-    #[error("{what}: no rows add up to that, so somebody's words are false; totals do not tell whose")]
+    #[error("{what}: no rows add up to that, so the words of one custodian are false; totals do not tell whose")]
     Impossible { what: &'static str },
     #[error(
         "{found} custodians, but at least 3 are needed: with two, each would learn the other's value from the total"
@@ -124,8 +126,9 @@ fn blamed_by(blamed: Option<u16>) -> String {
 }
 
 impl Fault {
-    /// The custodian that caused it, where that is known.
-    pub fn blames(&self) -> Option<u16> {
+    /// The custodian that it points at, as far as this machine can see. That is an observation and
+    /// not a proof: a custodian that received something else from a third may look guilty.
+    pub fn suspects(&self) -> Option<u16> {
         match *self {
             Fault::Wire { sender, .. }
             | Fault::Stranger { sender }
@@ -139,6 +142,7 @@ impl Fault {
             | Fault::WeakKey { sender }
             | Fault::Tampered { sender }
             | Fault::Lost { sender }
+            | Fault::Dropped { sender }
             | Fault::Disagrees { sender, .. } => Some(sender),
             Fault::Aborted { sender, blamed, .. } => blamed.or(Some(sender)),
             Fault::Impossible { .. }
@@ -154,7 +158,7 @@ impl Fault {
         }
     }
 
-    /// What the others learn.
+    /// The reason that is sent to the others.
     pub(crate) fn reason(&self) -> Reason {
         match self {
             Fault::Split { .. } | Fault::Disagrees { .. } | Fault::OtherQuestion { .. } => Reason::Disagreement,

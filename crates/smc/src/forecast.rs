@@ -1,10 +1,10 @@
-//! What a run would send, before it is run: rounds, messages and bytes for any number of
+//! The traffic of a run, before it is run: rounds, messages and bytes for any number of
 //! custodians.
 //!
-//! The asks of an inquiry follow from opened values alone, and these are the same whoever holds
+//! The asks of an inquiry follow from opened values alone, and these do not depend on who holds
 //! which row: one party that holds everything, and answers its own asks, goes through the same asks
 //! as any number of custodians who share it. What is sent for an ask follows from its operation,
-//! its length and the number of custodians, by the rules below; the tests hold them against
+//! its length and the number of custodians, by the rules below; the tests compare them with
 //! simulated runs, byte for byte. (Where an inquiry opens what *does* depend on who holds what,
 //! such as how many custodians have rows in a group, the forecast is for the one who holds
 //! everything.)
@@ -60,8 +60,8 @@ impl Forecast {
         self.asks.iter().map(opened).sum()
     }
 
-    /// Under masks, everybody sends one key to all others, and then one vector for each round: one
-    /// for a sum, one for each binary digit of a largest value; at the end everybody confirms.
+    /// Under masks, each sends one key to all others, and then one vector for each round: one
+    /// for a sum, one for each binary digit of a largest value; at the end each confirms.
     pub fn masked(&self, custodians: u64) -> Traffic {
         let pairs = custodians * (custodians - 1);
         let mut traffic = Traffic { messages: pairs, bytes: pairs * (HEADER_BYTES + 32), rounds: 1 };
@@ -89,7 +89,7 @@ impl Forecast {
 
     /// In the ring, a vector goes round once for a sum and several times for a largest value. The
     /// result goes ahead of the next vector, and the last one is announced to all by the first,
-    /// which everybody confirms to all.
+    /// which each confirms to all.
     pub fn baseline(&self, custodians: u64, chances: Chances) -> Traffic {
         let mut traffic = Traffic::default();
         let mut announced = 0;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_what_was_forecast() {
+    fn sent_messages_agree_with_the_forecast() {
         check(|| Sums::new(vec![5; 17]), || Sums::new(vec![0; 17]));
         check(|| Sums::of_counters(vec![5; 17], 20), || Sums::of_counters(vec![0; 17], 20));
         check(|| Extremes::new(vec![Some((3, 9)), None], 12), || Extremes::new(vec![None, None], 12));

@@ -1,5 +1,5 @@
-//! What arrives, sorted by round: the network delivers in any order, and a fast custodian may be
-//! one round ahead of us.
+//! Received messages, sorted by round: the network delivers in any order, and a fast custodian may
+//! be one round ahead of us.
 //!
 //! A message of another session is not ours: it is passed over, so that a stray does not end a run.
 //! A message that came before is passed over too, so that a transport may repeat; another one in
@@ -62,6 +62,8 @@ type Key = (u32, u16, u32);
 pub(crate) struct Inbox {
     place: Place,
     bytes_max: u64,
+    /// How many rounds another custodian may be ahead of us.
+    ahead: u32,
     waiting: BTreeMap<Key, Body>,
     /// By sender.
     waiting_bytes: Vec<u64>,
@@ -73,10 +75,15 @@ impl Inbox {
         Inbox::with_room(place, place.limits.inbox_bytes_max)
     }
 
-    /// So many bytes of each custodian may wait.
+    /// With a limit on the bytes of each custodian that wait.
     pub(crate) fn with_room(place: Place, bytes_max: u64) -> Inbox {
         let waiting_bytes = vec![0; usize::from(place.count)];
-        Inbox { place, bytes_max, waiting: BTreeMap::new(), waiting_bytes, accepted: BTreeMap::new() }
+        Inbox { place, bytes_max, ahead: 1, waiting: BTreeMap::new(), waiting_bytes, accepted: BTreeMap::new() }
+    }
+
+    /// Where rounds do not all need our own message.
+    pub(crate) fn ahead(self, ahead: u32) -> Inbox {
+        Inbox { ahead, ..self }
     }
 
     /// Takes a message in; `round` is the one that we are waiting for.
@@ -93,8 +100,8 @@ impl Inbox {
         if message.round < round {
             return Err(Fault::OutOfPlace { sender: from, round: message.round });
         }
-        // Nobody can be two rounds ahead: the round between needs our own message.
-        if message.round > round + 1 {
+        // None can be two rounds ahead where the round between needs our own message.
+        if message.round > round + self.ahead {
             return Err(Fault::TooEarly { sender: from, round: message.round });
         }
         let first = self.waiting.range((message.round, from, 0)..=(message.round, from, u32::MAX)).next();
@@ -116,7 +123,7 @@ impl Inbox {
         self.accepted.len()
     }
 
-    /// What we know a message of a round by; nothing when none was accepted.
+    /// The digest of a message of a round; `None` when none was accepted.
     pub(crate) fn digest(&self, round: u32, sender: u16) -> Option<Digest> {
         self.accepted.get(&(round, sender, 0)).copied()
     }
@@ -159,7 +166,7 @@ impl Inbox {
         all.into_iter().map(single).collect::<Result<Vec<_>, Fault>>().map(Some)
     }
 
-    /// What only `sender` may send in a round, once it is there.
+    /// The messages that only `sender` may send in a round, once they are complete.
     pub(crate) fn only(&mut self, round: u32, sender: u16) -> Result<Option<Vec<Body>>, Fault> {
         let mut senders =
             self.waiting.range((round, 0, 0)..=(round, u16::MAX, u32::MAX)).map(|((_, from, _), _)| *from);
@@ -170,7 +177,7 @@ impl Inbox {
     }
 
     /// The one message of a round that either of two may send, once it is there.
-    pub(crate) fn one_of(&mut self, round: u32, senders: [u16; 2]) -> Result<Option<(u16, Body)>, Fault> {
+    pub(crate) fn message_of_either(&mut self, round: u32, senders: [u16; 2]) -> Result<Option<(u16, Body)>, Fault> {
         let mut waiting =
             self.waiting.range((round, 0, 0)..=(round, u16::MAX, u32::MAX)).map(|((_, from, _), _)| *from);
         if let Some(sender) = waiting.find(|sender| !senders.contains(sender)) {
@@ -223,7 +230,7 @@ mod tests {
         assert_eq!(accept(1, other), Fault::OtherQuestion { sender: 1 });
         assert_eq!(accept(2, message(2, 2, vec![])), Fault::TooEarly { sender: 2, round: 2 });
         let abort = Message { body: Body::Abort { reason: Reason::Limit, blamed: Some(2) }, ..message(1, 0, vec![]) };
-        assert_eq!(accept(1, abort).blames(), Some(2));
+        assert_eq!(accept(1, abort).suspects(), Some(2));
     }
 
     #[test]

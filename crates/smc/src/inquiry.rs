@@ -28,7 +28,8 @@ pub trait Inquiry: Sized {
     /// The first ask (`answer` is empty), or the one that follows from the answer to the last.
     fn next(self, answer: &[u64]) -> Turn<Self>;
 
-    /// What of an output all custodians have in common, as bytes: compared before a run concludes.
+    /// The part of an output that all custodians have in common, as bytes: compared before a run
+    /// concludes.
     fn shared(output: &Self::Output) -> Vec<u8>;
 }
 
@@ -46,7 +47,7 @@ pub enum Turn<I: Inquiry> {
     },
 }
 
-/// What a total is compared with, ascending. Many words have the same ones.
+/// The thresholds of a total, ascending. Many words have the same ones.
 pub type Thresholds = Arc<[u64]>;
 
 /// One vector, requested of all custodians. `words` is this custodian's own part and never printed;
@@ -132,7 +133,7 @@ pub(crate) struct Layout {
 }
 
 impl Operation {
-    /// Nothing when there are not so many words.
+    /// `None` where the operation needs more words.
     pub(crate) fn layout(self, words: usize) -> Option<Layout> {
         let (compared, flags) = match self {
             Operation::Any => (0, words),
@@ -146,7 +147,7 @@ impl Operation {
 }
 
 impl Layout {
-    /// What the inquiry learns of what opened.
+    /// The answer that the inquiry receives.
     pub(crate) fn answer(&self, mut opened: Vec<u64>, thresholds: &[Thresholds]) -> Vec<u64> {
         for (total, thresholds) in opened[self.compared.clone()].iter_mut().zip(thresholds) {
             *total = thresholds.iter().filter(|threshold| *total >= **threshold).count() as u64;

@@ -38,7 +38,7 @@ pub enum Kind {
     Sites,
     /// How many custodians have each value in a group.
     Holders,
-    /// How many rows a group has when of each custodian's only so many are counted.
+    /// The rows of a group, with at most a stated number counted of each custodian's.
     ClippedSizes,
     /// Whether any custodian objects; not who, nor how many.
     Objections,
@@ -94,7 +94,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What values are about, in the numbers of whoever asks: nothing private.
+/// The subject of values, in the numbers of the inquiry: nothing private.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct About {
     pub what: &'static str,
@@ -109,7 +109,7 @@ impl From<&'static str> for About {
     }
 }
 
-/// What some words of an ask will open: their kind, and what they are about.
+/// The kind and the subject of some words of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opens {
     pub kind: Kind,
@@ -117,7 +117,7 @@ pub struct Opens {
     pub words: usize,
 }
 
-/// What was opened in one round, of one kind, about one attribute.
+/// The values opened in one round, of one kind, about one attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub round: u32,
@@ -130,7 +130,7 @@ pub struct Entry {
     /// Where it was only asked whether totals reach thresholds: those of each value of a part, the
     /// same for all parts. Empty where the values themselves were asked for.
     pub at_least: Vec<Vec<u64>>,
-    /// What opened, part after part: the totals, also where only a comparison was asked for.
+    /// The opened values, part after part: the totals, also where only a comparison was requested.
     pub values: Vec<u64>,
 }
 
@@ -180,7 +180,7 @@ impl Ledger {
         &self.entries
     }
 
-    /// What all custodians have seen.
+    /// The digest of what all custodians have seen.
     pub fn shared(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.kind != Kind::PassedOn)
     }
@@ -257,12 +257,12 @@ impl Ledger {
         }
     }
 
-    /// What another machine opened as a part of this run.
+    /// Adds the values that another machine opened as a part of this run.
     pub(crate) fn extend(&mut self, entries: Vec<Entry>) {
         self.entries.extend(entries);
     }
 
-    /// What a later run of the same undertaking opened.
+    /// Adds the values that a later step of the same run opened.
     pub fn append(&mut self, later: Ledger) {
         self.entries.extend(later.entries);
     }

@@ -3,7 +3,7 @@
 //!
 //! Every protocol is a state machine without network, clock or threads: [`Machine::step`] takes one
 //! message and gives back the next state with what was opened and what to send, or the outcome.
-//! Whoever runs it (a test, the simulator of this room, a daemon) journals and carries the bytes.
+//! The caller (a test, the simulator of this room, a daemon) journals and carries the bytes.
 //!
 //! There are two profiles. [`masked`] is the default: of sums only the totals open, of a largest
 //! value its digits and of flags whether any is raised, and no coalition that leaves two custodians
@@ -40,6 +40,7 @@ mod packed;
 mod plan;
 mod roster;
 mod secret;
+mod signing;
 #[cfg(any(test, feature = "danger-seeded"))]
 pub mod simulate;
 mod sum;
@@ -62,6 +63,7 @@ pub use median::Medians;
 pub use message::{Body, Chunk, Digest, Item, MESSAGE_BYTES_MAX, Message, PROTOCOL_VERSION, SessionId};
 pub use plan::{Difference, Differences, Insisted, Plan, Snapshot};
 pub use roster::{Member, Question, Roster};
+pub use signing::{Signature, SigningKey, verifies};
 pub use sum::Sums;
 pub use tally::Tally;
 pub use traffic::Traffic;

@@ -1,4 +1,4 @@
-//! What a run may cost at most: agreed on by all before it starts, and part of its question, so
+//! The limits of a run: agreed on by all before it starts, and part of its question, so
 //! that no custodian can make the others work or wait for more than they agreed to.
 
 /// The bounds of one run.
@@ -33,14 +33,9 @@ impl Default for Limits {
 
 impl Limits {
     pub(crate) fn bytes(&self) -> [u8; 48] {
-        let numbers = [
-            u64::from(self.rounds_max),
-            self.words_max,
-            self.rows_max,
-            self.parts_max,
-            self.batch_bytes_max,
-            self.inbox_bytes_max,
-        ];
+        // Every field by its name: one that is added does not compile until it is here.
+        let Limits { rounds_max, words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max } = *self;
+        let numbers = [u64::from(rounds_max), words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max];
         let mut bytes = [0; 48];
         bytes.as_chunks_mut::<8>().0.iter_mut().zip(numbers).for_each(|(eight, number)| *eight = number.to_le_bytes());
         bytes

@@ -88,7 +88,7 @@ fn fewest(real: f64) -> Option<u64> {
     (0.0..1e15).contains(&real).then(|| real.ceil() as u64)
 }
 
-/// What was measured. All are differences of probabilities, from −1 to 1.
+/// The measured losses. All are differences of probabilities, from −1 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Exposure {
     /// Over all positions of the adversary behind the leader.
@@ -152,7 +152,7 @@ impl Exposure {
     }
 }
 
-/// What one run of the ring exposes.
+/// The exposure in one run of the ring.
 fn expose(owned: &[Vec<Item>], domain: &Arc<[Item]>, dummy_items: u64, coins: &mut Coins) -> Result<Exposure, Fault> {
     let roster = Roster::numbered(owned.len())?;
     let others = owned.len().saturating_sub(1) as f64;
@@ -175,7 +175,7 @@ fn expose(owned: &[Vec<Item>], domain: &Arc<[Item]>, dummy_items: u64, coins: &m
     simulate::watch(starts, coins.word(), watcher)?;
     let mut found = Exposure { runs: 1, ..Exposure::default() };
     let result: BTreeSet<&Item> = owned.iter().flatten().collect();
-    // Whoever sends fewest items began.
+    // The custodian that sends fewest items began.
     let leader = seen.values().min_by_key(|(_, items)| items.len()).map(|(sender, _)| *sender);
     for (adversary, (predecessor, items)) in seen.iter().filter(|(adversary, _)| Some(**adversary) != leader) {
         let mine: BTreeSet<&Item> = owned[usize::from(*adversary)].iter().collect();
@@ -196,8 +196,8 @@ fn expose(owned: &[Vec<Item>], domain: &Arc<[Item]>, dummy_items: u64, coins: &m
 }
 
 /// The same for the union by masked sums. The adversary is one custodian, who claims for each item
-/// of the result that its owner is whoever sent the smallest word for it: as good a claim as any
-/// when words are uniform.
+/// of the result that its owner is the custodian that sent the smallest word for it: as good a
+/// claim as any when words are uniform.
 pub fn measure_masked(setting: Setting, runs: u32, seed: u64) -> Result<Exposure, Fault> {
     let roster = Roster::numbered(setting.custodians as usize)?;
     let domain: Arc<[Item]> = (0..setting.domain).map(|value| value.to_le_bytes().to_vec()).collect();
@@ -244,7 +244,7 @@ fn code(item: &Item) -> usize {
     item.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes) as usize)
 }
 
-/// Distinct items for everybody, as evenly as they go.
+/// Distinct items for each custodian, as evenly as they go.
 fn deal(setting: Setting, domain: &[Item], coins: &mut Coins) -> Vec<Vec<Item>> {
     let mut chosen = BTreeSet::new();
     while (chosen.len() as u64) < setting.items.min(setting.domain) {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_picked_keeps_the_wanted_loss_and_one_fewer_does_not() {
+    fn the_picked_number_keeps_the_loss_and_one_fewer_does_not() {
         for wanted in [0.04, 0.02, 0.003] {
             let needed = PAPER.dummy_items_for_set_exposure(wanted).unwrap();
             assert!(PAPER.set_exposure(needed) <= wanted && PAPER.set_exposure(needed - 1) > wanted);
@@ -321,11 +321,7 @@ mod tests {
         let found = measure_ring_of(&apart, &domain, 0, 20, 1).unwrap();
         assert_eq!((found.set_of_leader, found.runs), (1.0, 20), "without dummy items the leader shows its set");
         let alike = vec![vec![item(7)]; 4];
-        assert_eq!(
-            measure_ring_of(&alike, &domain, 0, 20, 1).unwrap().item_expected,
-            0.0,
-            "whoever claims holds it too"
-        );
+        assert_eq!(measure_ring_of(&alike, &domain, 0, 20, 1).unwrap().item_expected, 0.0, "the claimant holds it too");
     }
 
     #[test]

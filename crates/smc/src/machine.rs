@@ -1,7 +1,7 @@
 //! Protocols as state machines: a message in, messages, opened values and a state out.
 //!
 //! Whatever a step opens is among its effects, whether the step goes on, concludes or fails.
-//! Whoever runs a machine writes them down *before* it sends: then a run that fails in its
+//! The caller of a machine writes them down *before* it sends: then a run that fails in its
 //! seventieth round leaves a record of seventy rounds.
 
 use crate::fault::{Fault, Reason};
@@ -24,7 +24,7 @@ pub trait Machine: Sized {
         Vec::new()
     }
 
-    /// How many messages were taken in. One that is repeated counts once: it is no progress.
+    /// The number of messages accepted. A repeated message counts once.
     fn taken_in(&self) -> usize;
 }
 
@@ -36,7 +36,7 @@ pub enum Transition<M: Machine> {
     Finish(M::Output, Effects),
 }
 
-/// What a step leaves to do, in this order: write down what it opened, then send.
+/// The effects of a step, in this order: write down the opened values, then send.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effects {
     pub opened: Vec<Entry>,
@@ -78,7 +78,7 @@ pub struct Concluded<T> {
     pub ledger: Ledger,
 }
 
-/// What every machine of this crate does with the outcome of a step.
+/// The handling of a step's outcome, common to all machines of this crate.
 pub(crate) trait Engine: Machine {
     fn place(&self) -> Place;
     fn round(&self) -> u32;
@@ -94,9 +94,9 @@ pub(crate) fn step<E: Engine>(mut engine: E, from: u16, message: Message) -> Res
         Ok(Some(output)) => Ok(Transition::Finish(output, effects)),
         Err(fault) => {
             effects.send.clear();
-            // Whoever gave up first has informed everybody.
+            // The custodian that gave up first has informed all others.
             if !matches!(fault, Fault::Aborted { .. }) {
-                effects.send.push(farewell(&engine, fault.reason(), fault.blames()));
+                effects.send.push(farewell(&engine, fault.reason(), fault.suspects()));
             }
             Err(Failure { fault, effects })
         }
@@ -104,7 +104,7 @@ pub(crate) fn step<E: Engine>(mut engine: E, from: u16, message: Message) -> Res
 }
 
 pub(crate) fn farewell<E: Engine>(engine: &E, reason: Reason, blamed: Option<u16>) -> Outgoing {
-    // Nobody is in two rosters' places at once: a stranger is no custodian's name.
+    // A stranger has no place in the roster.
     let blamed = blamed.filter(|blamed| *blamed < engine.place().count);
     let message = engine.place().message(engine.round(), Body::Abort { reason, blamed });
     Outgoing { to: To::Others, message }

@@ -1,4 +1,4 @@
-//! What custodians send each other: one versioned envelope around a dozen kinds of content.
+//! The messages between custodians: one versioned envelope around a dozen kinds of content.
 //!
 //! Layout, little-endian: version (1 byte), kind (1), session (16), question (32), sender (2),
 //! round (4), content. Lists are counted with four bytes, and so are the items of a list of items.
@@ -12,7 +12,7 @@ use crate::wire::{Reader, Sink, Writer};
 /// Everything before the content.
 pub(crate) const HEADER_BYTES: u64 = 56;
 /// The version of the encoding that this code speaks.
-pub(crate) const VERSION: u8 = 3;
+pub(crate) const VERSION: u8 = 4;
 /// The version of messages: custodians who speak another one do not start.
 pub const PROTOCOL_VERSION: u8 = VERSION;
 /// The longest vector in one message: 32 MiB.
@@ -25,6 +25,10 @@ pub(crate) const CHUNKS_MAX: u32 = 1 << 20;
 pub(crate) const ITEM_BYTES_MAX: usize = 1 << 14;
 /// The longest message a transport should take.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 26;
+/// The kind of a list, which is sent in one round with a batch.
+const LISTED: u8 = 13;
+/// The place of a list beside the chunks of a batch.
+const LIST_CHUNK: u32 = CHUNKS_MAX;
 /// The highest round: far beyond any tree, and low enough to count up from without a thought.
 pub(crate) const ROUND_MAX: u32 = 1 << 24;
 
@@ -50,7 +54,7 @@ pub enum Body {
     /// A public key for X25519, made for this run.
     Key([u8; 32]),
     /// One custodian's vector under its masks; and a word for each custodian about all that it has
-    /// received from them so far, by which others see whether everybody was sent the same.
+    /// received from them so far, by which others see whether all were sent the same.
     Masked { words: Vec<u64>, seen: Vec<u64> },
     /// Ring: the sum so far, under the first one's mask.
     RingSum(Vec<u64>),
@@ -60,18 +64,21 @@ pub enum Body {
     RingLargest(Vec<u64>),
     /// Ring: the largest values, announced to everyone by the first.
     RingLargestFound(Vec<u64>),
-    /// Ring: items on their way round, some of them dummies of whoever began.
+    /// Ring: items on their way round, some of them dummies of the custodian that began.
     UnionItems(Vec<Item>),
     /// Ring: the union without the dummy items.
     UnionResult(Vec<Item>),
     /// Shuffle: rows under the layers of those who have not yet stripped theirs, in chunks.
     Layered(Chunk),
+    /// Shuffle: two words for each item that the sender hands on, sorted, for all who do not get
+    /// the items: everyone sees whether its own are among them.
+    Listed(Vec<u64>),
     /// Shuffle: the rows, owners unknown, in chunks.
     Rows(Chunk),
     /// The sender has given up: why, and whom it blames.
     Abort { reason: Reason, blamed: Option<u16> },
-    /// What the sender concluded: digests of its ledger and of the common part of its output. It
-    /// concludes when everybody has the same.
+    /// The sender's conclusion: digests of its ledger and of the common part of its output. It
+    /// concludes when all have the same.
     Confirm { ledger: Digest, output: Digest, seen: Vec<u64> },
 }
 
@@ -86,7 +93,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Items in messages of at most about so many bytes; no items are one chunk without any.
+    /// Divides items into chunks of about `bytes_max` bytes at most; no items are one empty chunk.
     pub(crate) fn cut(items: Vec<Item>, bytes_max: usize) -> Vec<Chunk> {
         let mut chunks = vec![Vec::new()];
         let mut bytes = 0;
@@ -120,6 +127,7 @@ impl Body {
             Body::Rows(_) => 10,
             Body::Abort { .. } => 11,
             Body::Confirm { .. } => 12,
+            Body::Listed(_) => LISTED,
         }
     }
 
@@ -131,7 +139,7 @@ impl Body {
         }
     }
 
-    /// What it takes to keep it, in bytes.
+    /// Its size in memory, in bytes.
     pub fn bytes(&self) -> u64 {
         let items = |items: &[Item]| items.iter().map(|item| item.len() as u64 + 32).sum::<u64>();
         64 + match self {
@@ -140,6 +148,7 @@ impl Body {
             | Body::RingTotal(words)
             | Body::RingLargest(words)
             | Body::RingLargestFound(words)
+            | Body::Listed(words)
             | Body::Confirm { seen: words, .. } => 8 * words.len() as u64,
             Body::UnionItems(list) | Body::UnionResult(list) => items(list),
             Body::Layered(chunk) | Body::Rows(chunk) => items(&chunk.items),
@@ -178,7 +187,8 @@ impl Message {
             Body::RingSum(words)
             | Body::RingTotal(words)
             | Body::RingLargest(words)
-            | Body::RingLargestFound(words) => writer.words(words),
+            | Body::RingLargestFound(words)
+            | Body::Listed(words) => writer.words(words),
             Body::UnionItems(items) | Body::UnionResult(items) => writer.items(items),
             Body::Layered(chunk) | Body::Rows(chunk) => {
                 writer.u32(chunk.number);
@@ -195,6 +205,23 @@ impl Message {
                 writer.words(seen);
             }
         }
+    }
+
+    /// Where an encoded message belongs: session, sender, round and chunk. A custodian that follows
+    /// the protocol sends one message for each such place.
+    pub fn place_of(bytes: &[u8]) -> Option<(SessionId, u16, u32, u32)> {
+        let session = Message::session_of(bytes)?;
+        let sender = u16::from_le_bytes(bytes.get(50..52)?.try_into().ok()?);
+        let round = u32::from_le_bytes(bytes.get(52..56)?.try_into().ok()?);
+        if round > ROUND_MAX {
+            return None;
+        }
+        let chunk = match bytes.get(1)? {
+            9 | 10 => u32::from_le_bytes(bytes.get(56..60)?.try_into().ok()?),
+            &LISTED => LIST_CHUNK,
+            _ => 0,
+        };
+        Some((session, sender, round, chunk))
     }
 
     /// The session of an encoded message, by which a transport finds the run that it belongs to.
@@ -242,6 +269,7 @@ impl Message {
                 let (ledger, output) = (reader.array()?, reader.array()?);
                 Body::Confirm { ledger, output, seen: reader.words(CUSTODIANS_MAX)? }
             }
+            LISTED => Body::Listed(reader.words(WORDS_MAX)?),
             other => return Err(WireFault::Kind(other)),
         };
         reader.end()?;
@@ -278,6 +306,7 @@ mod tests {
             8 => Body::Layered(Chunk { number: 1, of: 4, items }),
             9 => Body::Rows(Chunk { number: 0, of: 1, items }),
             10 => Body::Confirm { ledger: [coins.word() as u8; 32], output: [1; 32], seen: words },
+            11 => Body::Listed(words),
             _ => Body::Abort { reason: Reason::Limit, blamed: (count > 2).then_some(count as u16) },
         };
         let mut session = [0; 16];
@@ -292,8 +321,10 @@ mod tests {
     fn every_kind_survives_the_wire_and_no_shorter_or_longer_message_does() {
         let mut coins = Coins::danger_from_seed(7);
         for case in 0..200 {
-            let message = random(&mut coins, case % 12);
+            let message = random(&mut coins, case % 13);
             let bytes = message.encode();
+            let chunk = if matches!(message.body, Body::Listed(_)) { LIST_CHUNK } else { message.body.chunk().0 };
+            assert_eq!(Message::place_of(&bytes), Some((message.session, message.sender, message.round, chunk)));
             assert_eq!(Message::decode(&bytes), Ok(message));
             for end in 0..bytes.len() {
                 assert!(Message::decode(&bytes[..end]).is_err(), "{end} of {} bytes", bytes.len());
@@ -305,10 +336,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_has_one_encoding() {
+    fn decoded_messages_have_one_encoding() {
         let mut coins = Coins::danger_from_seed(8);
         for case in 0..2000 {
-            let mut bytes = random(&mut coins, case % 12).encode();
+            let mut bytes = random(&mut coins, case % 13).encode();
             let place = coins.below(bytes.len() as u64) as usize;
             bytes[place] = coins.word() as u8;
             if let Ok(message) = Message::decode(&bytes) {
@@ -327,7 +358,7 @@ mod tests {
         };
         assert_eq!(with(0, &[2]), Err(WireFault::Version(2)));
         assert_eq!(with(1, &[0]), Err(WireFault::Kind(0)));
-        assert_eq!(with(1, &[13]), Err(WireFault::Kind(13)));
+        assert_eq!(with(1, &[14]), Err(WireFault::Kind(14)));
         assert_eq!(with(50, &[0xff, 0xff]), Err(WireFault::Range), "sender");
         assert_eq!(with(52, &[0xff; 4]), Err(WireFault::Range), "round");
         assert_eq!(with(56, &[0xff; 4]), Err(WireFault::Range), "number of words");

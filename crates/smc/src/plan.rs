@@ -40,13 +40,14 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// What the others receive: it binds to the rows and discloses nothing about them.
+    /// The commitment that the others receive: it binds to the rows and discloses nothing about
+    /// them.
     pub fn commitment(&self) -> Digest {
         self.commitment
     }
 }
 
-/// What an earlier run and a planned one would show together.
+/// The difference that an earlier run and a planned one would disclose together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Which earlier run, counted from 0.
@@ -57,7 +58,7 @@ pub struct Difference {
     pub joined: Vec<String>,
     /// Custodians of both runs whose rows have changed.
     pub changed: Vec<String>,
-    /// How many of our own rows would be new, and how many gone; nothing when that is not known.
+    /// How many of our own rows would be new, and how many gone; `None` when that is not known.
     pub own_rows: Option<(u64, u64)>,
 }
 
@@ -104,7 +105,7 @@ impl Differences {
     }
 }
 
-/// Somebody's word that a difference may be shown.
+/// An operator's word that a difference may be shown.
 #[derive(Debug)]
 pub struct Insisted {
     pub(crate) plan: Digest,
@@ -137,7 +138,7 @@ impl Plan {
         hash.finalize().into()
     }
 
-    /// What is computed in one step of the run.
+    /// The computation of one step of the run.
     pub fn question(&self, step: &str) -> Question {
         Question::new(step, &self.digest()).within(self.limits)
     }

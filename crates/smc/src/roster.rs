@@ -1,4 +1,4 @@
-//! Who takes part, and what is computed. Both go into every key, so that a mask made for one roster
+//! The participants and the computation. Both go into every key, so that a mask made for one roster
 //! or question fits no other.
 
 use std::fmt;
@@ -14,13 +14,23 @@ pub(crate) const CUSTODIANS_MIN: usize = 3;
 pub(crate) const CUSTODIANS_MAX: usize = 1000;
 const NAME_BYTES_MAX: usize = 255;
 
-/// One custodian: a name that people know it by, and the key that its transport proves to have. A
-/// name alone would let whoever answers to it take its place.
+/// One custodian: a name that people know it by, the key that its transport proves to have, and the
+/// key that verifies what it signs. A name alone would let an impostor take its place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
     pub name: String,
     /// The public key, or a fingerprint of the certificate, that the transport authenticates.
     pub key: [u8; 32],
+    /// The ed25519 public key of its signatures; zeros in books that were written before there were
+    /// any.
+    pub signing_key: [u8; 32],
+}
+
+impl Member {
+    /// The same custodian, whatever it signs with.
+    pub fn is(&self, other: &Member) -> bool {
+        (&self.name, self.key) == (&other.name, other.key)
+    }
 }
 
 impl fmt::Debug for Member {
@@ -50,10 +60,13 @@ impl Roster {
         if !members.iter().all(named) || members.windows(2).any(|pair| pair[0].name == pair[1].name) {
             return Err(Fault::SameName);
         }
-        let mut keys: Vec<&[u8; 32]> = members.iter().map(|member| &member.key).collect();
-        keys.sort_unstable();
-        if keys.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(Fault::SameKey);
+        let keys: [fn(&Member) -> [u8; 32]; 2] = [|member| member.key, |member| member.signing_key];
+        for key in keys {
+            let mut keys: Vec<[u8; 32]> = members.iter().map(key).filter(|key| *key != [0; 32]).collect();
+            keys.sort_unstable();
+            if keys.windows(2).any(|pair| pair[0] == pair[1]) {
+                return Err(Fault::SameKey);
+            }
         }
         Ok(Roster { members })
     }
@@ -63,7 +76,8 @@ impl Roster {
     pub fn numbered(count: usize) -> Result<Roster, Fault> {
         let member = |index: usize| {
             let name = format!("custodian {index:04}");
-            Member { key: Sha256::digest(&name).into(), name }
+            let signing_key = Sha256::digest(format!("signing key of {name}")).into();
+            Member { key: Sha256::digest(&name).into(), signing_key, name }
         };
         Roster::new((0..count).map(member).collect())
     }
@@ -78,17 +92,18 @@ impl Roster {
 
     pub fn digest(&self) -> Digest {
         let mut hash = Sha256::new();
-        hash.update(b"hedgerow roster 2");
+        hash.update(b"hedgerow roster 3");
         for member in &self.members {
             hash.update((member.name.len() as u64).to_le_bytes());
             hash.update(member.name.as_bytes());
             hash.update(member.key);
+            hash.update(member.signing_key);
         }
         hash.finalize().into()
     }
 }
 
-/// What is computed: a name for the kind of computation, everything that makes it this one
+/// The computation: a name for its kind, everything that makes it this one
 /// (attributes, parameters, the state of the data), and what it may cost. Two runs with the same
 /// question must mean the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +146,7 @@ mod tests {
     use super::*;
 
     fn members<const N: usize>(members: [(&str, u8); N]) -> Vec<Member> {
-        members.map(|(name, key)| Member { name: name.to_owned(), key: [key; 32] }).to_vec()
+        members.map(|(name, key)| Member { name: name.to_owned(), key: [key; 32], signing_key: [key; 32] }).to_vec()
     }
 
     #[test]
@@ -141,6 +156,9 @@ mod tests {
         assert_eq!(Roster::new(members([("a", 1), ("b", 2), ("a", 3)])), Err(Fault::SameName));
         assert_eq!(Roster::new(members([("a", 1), ("", 2), ("c", 3)])), Err(Fault::SameName));
         assert_eq!(Roster::new(members([("a", 1), ("b", 2), ("c", 1)])), Err(Fault::SameKey));
+        let mut signing = members([("a", 1), ("b", 2), ("c", 3)]);
+        signing[2].signing_key = [1; 32];
+        assert_eq!(Roster::new(signing), Err(Fault::SameKey), "two custodians sign with one key");
     }
 
     #[test]
@@ -153,6 +171,9 @@ mod tests {
             roster([("a", 2), ("b", 1), ("c", 3)]),
             "keys changed places"
         );
+        let mut signing = members([("a", 1), ("b", 2), ("c", 3)]);
+        signing[0].signing_key = [9; 32];
+        assert_ne!(roster([("a", 1), ("b", 2), ("c", 3)]), Roster::new(signing).unwrap().digest());
         assert_ne!(Question::new("sum", b"age").digest(), Question::new("suma", b"ge").digest());
     }
 

@@ -1,4 +1,4 @@
-//! Thirty-two bytes that nobody but their owner may see: wiped when dropped, compared in constant
+//! Thirty-two bytes that their owner alone may see: wiped when dropped, compared in constant
 //! time, never printed.
 
 use std::fmt;

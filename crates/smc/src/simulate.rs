@@ -11,14 +11,14 @@ use crate::machine::{Effects, Failure, Machine, Outgoing, To, Transition};
 use crate::message::Message;
 pub use crate::traffic::Traffic;
 
-/// One delivery, as somebody who sees everything would write it down.
+/// One delivery, as an observer of all messages would write it down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     pub to: u16,
     pub message: Message,
 }
 
-/// Runs the machines to their ends. The first fault ends the run: nobody has an outcome then.
+/// Runs the machines to their ends. The first fault ends the run: no custodian has an outcome then.
 pub fn run<M: Machine>(starts: Vec<Transition<M>>, seed: u64) -> Result<(Vec<M::Output>, Traffic), Fault> {
     watch(starts, seed, |_| {})
 }
@@ -38,7 +38,7 @@ pub fn watch<M: Machine>(
         return Err(fault);
     }
     let finished: Option<Vec<M::Output>> = room.outputs.into_iter().collect();
-    finished.map(|outputs| (outputs, room.traffic)).ok_or(Fault::Internal("everybody waits for somebody"))
+    finished.map(|outputs| (outputs, room.traffic)).ok_or(Fault::Internal("all custodians wait"))
 }
 
 /// Runs the machines while `change` spoils what is delivered, until nothing is left to deliver, and
@@ -102,7 +102,7 @@ impl<M: Machine> Room<M> {
     fn deliver(&mut self, order: &mut Coins, mut change: impl FnMut(&mut Delivery)) {
         let drawn = order.below(self.bag.len() as u64) as usize;
         let (from, to, bytes) = self.bag.swap_remove(drawn);
-        // Whoever has finished or given up takes nothing more.
+        // A custodian that has finished or given up takes nothing more.
         let Some(machine) = self.machines[usize::from(to)].take() else { return };
         let message = match Message::decode(&bytes) {
             Ok(message) => message,

@@ -1,4 +1,4 @@
-//! Counts and flags of one vector in one round: what rows there are, beside whether anybody
+//! Counts and flags of one vector in one round: what rows there are, beside whether any custodian
 //! objects.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
@@ -6,7 +6,7 @@ use crate::ledger::{Kind, Opens};
 use crate::secret::Private;
 use crate::wire::words_as_bytes;
 
-/// The sums of the custodians' counts, and behind them for every flag whether anybody raises it.
+/// The sums of the custodians' counts, and behind them for every flag whether any is raised.
 #[derive(Debug)]
 pub struct Tally {
     words: Option<Private>,
@@ -23,7 +23,7 @@ impl Tally {
 }
 
 impl Inquiry for Tally {
-    /// The totals, and behind them 1 for each flag that somebody raises and 0 for the others.
+    /// The totals, and behind them 1 for each flag that is raised and 0 for the others.
     type Output = Vec<u64>;
 
     fn may_open(&self) -> Vec<Kind> {

@@ -1,6 +1,6 @@
 //! Messages, bytes and rounds, counted.
 
-/// What traveled.
+/// The messages and bytes sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
     pub messages: u64,

@@ -30,7 +30,7 @@ impl UnionCounts {
         UnionCounts { counts: Some(Private(counts)), values, operation: Operation::Sum }
     }
 
-    /// The same where no count can reach 2^`bits`, since there are not so many rows: several counts
+    /// The same where fewer than 2^`bits` rows exist, so that no count can reach it: several counts
     /// share a masked word.
     pub fn below(self, bits: u8) -> UnionCounts {
         UnionCounts { operation: Operation::Count { bits }, ..self }

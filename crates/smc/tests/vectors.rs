@@ -1,6 +1,6 @@
 //! Test vectors in JSON: every message byte for byte, and for every protocol all that one custodian
 //! receives and what comes of it; with `bad_*` entries that must be refused, and why. Another
-//! implementation can be held against them.
+//! implementation can be tested with them.
 //!
 //! `HEDGEROW_VECTORS=write cargo test -p hedgerow-smc --test vectors` writes them anew after an
 //! intended change of the encoding.
@@ -55,6 +55,7 @@ fn messages() {
         ("abort", Body::Abort { reason: Reason::Limit, blamed: Some(1) }),
         ("abort-blaming-nobody", Body::Abort { reason: Reason::GaveUp, blamed: None }),
         ("confirm", Body::Confirm { ledger: [3; 32], output: [4; 32], seen: vec![1] }),
+        ("listed", Body::Listed(vec![5, 6])),
     ];
     let mut good = Vec::new();
     let mut bad = Vec::new();
@@ -215,6 +216,7 @@ fn lengthen(body: &mut Body) {
         Body::UnionItems(items) | Body::UnionResult(items) => items.push(vec![1]),
         Body::Layered(chunk) | Body::Rows(chunk) => chunk.items.push(vec![1]),
         Body::Confirm { output, .. } => output[0] ^= 1,
+        Body::Listed(words) => words[0] ^= 1,
         Body::Key(public) => public[0] ^= 1,
         Body::Abort { .. } => {}
     }

@@ -3,7 +3,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{census, people, places, schooling, work};
 
@@ -79,13 +79,35 @@ loss = "ncp"
 /// file that is already there is not overwritten: the error is then
 /// [`io::ErrorKind::AlreadyExists`].
 pub fn write_example(dir: &Path, rows: u64, seed: u64) -> io::Result<()> {
+    let mut written = Vec::new();
+    let outcome = write_files(dir, rows, seed, &mut written);
+    if outcome.is_err() {
+        // All or nothing; a folder that holds something else stays.
+        written.iter().for_each(|path| drop(fs::remove_file(path)));
+        let _ = fs::remove_dir(dir.join(HIERARCHY_FOLDER)).and_then(|()| fs::remove_dir(dir));
+    }
+    outcome
+}
+
+fn write_files(dir: &Path, rows: u64, seed: u64, written: &mut Vec<PathBuf>) -> io::Result<()> {
     let hierarchies = dir.join(HIERARCHY_FOLDER);
     fs::create_dir_all(&hierarchies)?;
-    write_new(&dir.join("policy.toml"), |out| out.write_all(census_policy().as_bytes()))?;
+    let mut write = |path: PathBuf, fill: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
+        write_new(&path, fill)?;
+        written.push(path);
+        Ok::<(), io::Error>(())
+    };
+    write(dir.join("policy.toml"), &mut |out| out.write_all(census_policy().as_bytes()))?;
     for (attribute, text) in census_hierarchies() {
-        write_new(&hierarchies.join(format!("{attribute}.csv")), |out| out.write_all(text.as_bytes()))?;
+        write(hierarchies.join(format!("{attribute}.csv")), &mut |out| out.write_all(text.as_bytes()))?;
     }
-    write_new(&dir.join("census.csv"), |out| census(rows, seed, out))
+    write(dir.join("census.csv"), &mut |out| census(rows, seed, out))
+}
+
+/// Writes one data file into `dir`, which is made when missing, and overwrites none.
+pub fn write_data(dir: &Path, name: &str, fill: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    fs::create_dir_all(dir)?;
+    write_new(&dir.join(format!("{name}.csv")), |out| fill(out))
 }
 
 /// Writes a file that must not exist yet; one that cannot be finished is removed, so that none is

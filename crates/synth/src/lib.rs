@@ -1,9 +1,9 @@
 //! Synthetic people, as many as wanted: a synthetic census for examples, tests and benchmarks.
 //!
-//! Nobody in it exists. The tables behind it imitate what the censuses of a rich country look like
-//! (a bulge of the middle-aged, a heavy head of birthplaces and a long tail, schooling and pay that
-//! go together), so that a search meets the skew and the correlations of real microdata. They are
-//! rounded by hand and prove nothing about any country.
+//! All people in it are invented. The tables behind it imitate what the censuses of a rich country
+//! look like (a bulge of the middle-aged, a heavy head of birthplaces and a long tail, schooling
+//! and pay that go together), so that a search meets the skew and the correlations of real
+//! microdata. They are rounded by hand and prove nothing about any country.
 //!
 //! A seed names one endless list of people: a shorter file is the beginning of a longer one,
 //! whatever the number of threads and whatever the machine, because every draw is integer
@@ -12,12 +12,19 @@
 mod census;
 mod chance;
 mod example;
+mod hospital;
+mod households;
 mod income;
 mod people;
 mod person;
 mod places;
 mod schooling;
+mod taxes;
+mod traps;
 mod work;
 
 pub use census::census;
-pub use example::{census_hierarchies, census_policy, write_example};
+pub use example::{census_hierarchies, census_policy, write_data, write_example};
+pub use hospital::hospital;
+pub use households::households;
+pub use taxes::taxes;

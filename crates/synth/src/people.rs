@@ -76,7 +76,7 @@ pub(crate) const MARITAL_STATUSES: [(&str, &str); 7] = [
     ("Widowed", "Formerly together"),
 ];
 
-/// The first age of each row of the two tables below. Nobody under 15 has married.
+/// The first age of each row of the two tables below. People under 15 are never married.
 const MARITAL_FROM_AGE: [u8; 11] = [0, 15, 18, 21, 25, 30, 40, 50, 60, 70, 80];
 
 /// Weights in the order of [`MARITAL_STATUSES`]. Women marry a little earlier and outlive their

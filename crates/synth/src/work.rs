@@ -1,9 +1,9 @@
-//! Occupation and work class: first whether somebody works at all, by age and sex; then what they
+//! Occupation and work class: first whether a person works at all, by age and sex; then what they
 //! do, by schooling and sex, with a few large occupations and many small ones; then for whom.
 
 use crate::chance::LoadedDie;
 
-use Employer::{Army, Companies, Mixed, Nobody, OwnBusiness, Public};
+use Employer::{Army, Companies, Mixed, OwnBusiness, Public, Unpaid};
 
 /// Major groups of occupations and the broad group each belongs to.
 pub(crate) const GROUPS: [(&str, &str); 12] = [
@@ -32,15 +32,15 @@ pub(crate) struct Occupation {
     takes: [u64; 5],
     /// Women per 100 at work there.
     women: u64,
-    /// What it adds to the income score.
+    /// Its contribution to the income score.
     pub(crate) pay: i32,
     employer: Employer,
 }
 
-/// Who hires in an occupation.
+/// The employers of an occupation.
 #[derive(Debug, Clone, Copy)]
 enum Employer {
-    Nobody,
+    Unpaid,
     Companies,
     Public,
     Mixed,
@@ -60,7 +60,7 @@ const fn job(
 }
 
 const fn without(name: &'static str, group: usize, pay: i32) -> Occupation {
-    job((name, group), 0, [0; 5], 50, pay, Nobody)
+    job((name, group), 0, [0; 5], 50, pay, Unpaid)
 }
 
 /// The first [`STATUSES`] are ways of not working; the others fall roughly as Zipf has it.
@@ -192,7 +192,7 @@ pub(crate) fn work_class_dice() -> Vec<LoadedDie> {
         .iter()
         .map(|job| {
             LoadedDie::new(&match job.employer {
-                Nobody => [1, 0, 0, 0, 0, 0, 0, 0],
+                Unpaid => [1, 0, 0, 0, 0, 0, 0, 0],
                 Companies => [0, 860, 40, 70, 2, 13, 9, 6],
                 Public => [0, 160, 80, 10, 0, 520, 190, 40],
                 Mixed => [0, 590, 180, 40, 1, 90, 65, 34],
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn only_the_ways_of_not_working_have_no_employer() {
         for (index, job) in OCCUPATIONS.iter().enumerate() {
-            assert_eq!(matches!(job.employer, Nobody), index < usize::from(STATUSES), "{}", job.name);
+            assert_eq!(matches!(job.employer, Unpaid), index < usize::from(STATUSES), "{}", job.name);
             assert_eq!(job.common == 0, index < usize::from(STATUSES), "{}", job.name);
         }
     }

@@ -1,4 +1,4 @@
-//! What the synthetic census promises: the same bytes for a seed, complete domains, and the shape
+//! The promises of the synthetic census: the same bytes for a seed, complete domains, and the shape
 //! of a real population.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,7 @@ fn it_has_as_many_rows_as_requested() {
 fn a_seed_names_its_people() {
     assert_eq!(text(1_000, 42), text(1_000, 42));
     assert_ne!(text(1_000, 42), text(1_000, 43));
-    // Whoever changes these lines changes every benchmark that was ever run: say so in the
+    // A change of these lines changes every benchmark that was ever run: state it in the
     // changelog.
     let first: Vec<String> = text(3, 42).lines().skip(1).map(str::to_owned).collect();
     assert_eq!(first, FIRST_OF_SEED_42);
@@ -238,7 +238,7 @@ fn an_example_is_written_once() {
     assert!(again.to_string().contains("policy.toml"), "{again}");
 }
 
-/// A disk with room for so many bytes.
+/// A disk with room for a given number of bytes.
 struct FullDisk(usize);
 
 impl Write for FullDisk {

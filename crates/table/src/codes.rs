@@ -143,7 +143,7 @@ impl Codes {
         }
     }
 
-    /// What [`Codes::to_bytes`] wrote of codes with this width.
+    /// Reads what [`Codes::to_bytes`] wrote of codes with this width.
     pub fn from_bytes(width: usize, bytes: Vec<u8>) -> Codes {
         match width {
             1 => Codes::U8(bytes),

@@ -29,13 +29,29 @@ pub struct Table {
     pub columns: Vec<Column>,
     pub rows: usize,
     pub header: Vec<String>,
-    /// What a user should know about the way the source was read, and what to do about it.
+    /// Warnings about the way the source was read, with hints.
     pub warnings: Vec<InputError>,
 }
 
 impl Table {
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// These rows, in their order, over the same domains.
+    pub fn of_rows(&self, rows: &[u32]) -> Table {
+        let of_column = |column: &Column| Column {
+            name: column.name.clone(),
+            domain: column.domain.clone(),
+            // A column that was not read has no codes.
+            codes: if column.codes.is_empty() { column.codes.clone() } else { column.codes.of_rows(rows) },
+        };
+        Table {
+            columns: self.columns.iter().map(of_column).collect(),
+            rows: rows.len(),
+            header: self.header.clone(),
+            warnings: self.warnings.clone(),
+        }
     }
 
     /// A small table from texts, for examples and tests: the kinds are inferred, an empty text is

@@ -14,6 +14,9 @@ const DAYS_PER_ERA: i64 = 146_097;
 const EPOCH_SHIFT: i64 = 719_468;
 
 impl Date {
+    /// The last day that `YYYY-MM-DD` can write: often "no end".
+    pub const LAST: Date = Date(2_932_896);
+
     /// `None` when the day does not exist (month 13, 30 February).
     pub fn from_ymd(year: i32, month: u32, day: u32) -> Option<Date> {
         if !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
@@ -111,6 +114,7 @@ mod tests {
             }
         }
         assert_eq!(Date::from_ymd(1970, 1, 1), Some(Date(0)));
+        assert_eq!(Date::parse_iso("9999-12-31"), Some(Date::LAST));
     }
 
     #[test]

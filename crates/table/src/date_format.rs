@@ -9,11 +9,11 @@ use crate::date::Date;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DateFormat {
     pattern: String,
-    parts: Vec<Part>,
+    parts: Vec<DateField>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Part {
+enum DateField {
     /// Four digits.
     Year,
     /// Two digits: 69 to 99 are 1969 to 1999, as POSIX has it.
@@ -77,23 +77,23 @@ impl DateFormat {
         while let Some(character) = characters.next() {
             parts.push(match character {
                 '%' => match characters.next() {
-                    Some('Y') => Part::Year,
-                    Some('y') => Part::ShortYear,
-                    Some('m') => Part::Month,
-                    Some('b' | 'B' | 'h') => Part::MonthName,
-                    Some('d' | 'e') => Part::Day,
-                    Some('H' | 'M' | 'S') => Part::Time,
-                    Some('%') => Part::Literal('%'),
+                    Some('Y') => DateField::Year,
+                    Some('y') => DateField::ShortYear,
+                    Some('m') => DateField::Month,
+                    Some('b' | 'B' | 'h') => DateField::MonthName,
+                    Some('d' | 'e') => DateField::Day,
+                    Some('H' | 'M' | 'S') => DateField::Time,
+                    Some('%') => DateField::Literal('%'),
                     Some(other) => return Err(format!("`%{other}` is not known")),
                     None => return Err("a `%` stands at the end".to_owned()),
                 },
-                other => Part::Literal(other),
+                other => DateField::Literal(other),
             });
         }
         for (wanted, name) in [
-            (&[Part::Year, Part::ShortYear][..], "year, %Y"),
-            (&[Part::Month, Part::MonthName], "month, %m"),
-            (&[Part::Day], "day, %d"),
+            (&[DateField::Year, DateField::ShortYear][..], "year, %Y"),
+            (&[DateField::Month, DateField::MonthName], "month, %m"),
+            (&[DateField::Day], "day, %d"),
         ] {
             match parts.iter().filter(|part| wanted.contains(part)).count() {
                 1 => {}
@@ -109,23 +109,23 @@ impl DateFormat {
         &self.pattern
     }
 
-    /// The day that a text names; `None` when the text is not written this way or there is no such
-    /// day.
+    /// The day that a text names; `None` when the text is not written this way or the day does
+    /// not exist.
     pub fn read(&self, text: &str) -> Option<Date> {
         let (mut year, mut month, mut day) = (0, 0, 0);
         let mut rest = text;
         for part in &self.parts {
             match part {
-                Part::Year => year = digits(&mut rest, 4, 4)? as i32,
-                Part::ShortYear => {
+                DateField::Year => year = digits(&mut rest, 4, 4)? as i32,
+                DateField::ShortYear => {
                     let short = digits(&mut rest, 2, 2)? as i32;
                     year = short + if short >= 69 { 1900 } else { 2000 };
                 }
-                Part::Month => month = digits(&mut rest, 1, 2)?,
-                Part::MonthName => month = month_name(&mut rest)?,
-                Part::Day => day = digits(&mut rest, 1, 2)?,
-                Part::Time => drop(digits(&mut rest, 1, 2)?),
-                Part::Literal(character) => rest = rest.strip_prefix(*character)?,
+                DateField::Month => month = digits(&mut rest, 1, 2)?,
+                DateField::MonthName => month = month_name(&mut rest)?,
+                DateField::Day => day = digits(&mut rest, 1, 2)?,
+                DateField::Time => drop(digits(&mut rest, 1, 2)?),
+                DateField::Literal(character) => rest = rest.strip_prefix(*character)?,
             }
         }
         if rest.is_empty() { Date::from_ymd(year, month, day) } else { None }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_and_days_that_do_not_exist_are_no_dates() {
+    fn other_texts_and_days_that_do_not_exist_are_refused() {
         for text in ["30.02.2024", "1.13.2024", "29.02.24", "29.02.2024 ", " 29.02.2024", "29/02/2024", "", "é.02.2024"]
         {
             assert_eq!(read("%d.%m.%Y", text), None, "{text}");

@@ -230,8 +230,10 @@ pub(crate) fn parse_integer(text: &str) -> Option<i64> {
     if canonical { text.parse().ok() } else { None }
 }
 
-/// A finite decimal that a 64-bit float gives back digit for digit: at most 15 significant digits,
-/// or the shortest text of the float itself. Leading zeros (`007.5`) make it a code, not a number.
+/// A finite decimal of at most 17 significant digits, which is as many as programs write to tell
+/// every float from every other, or the shortest text of a float. Of two texts beyond 15 digits
+/// that are one float, a column knows by comparing them. Leading zeros (`007.5`) make it a code,
+/// not a number.
 pub fn parse_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let mantissa = unsigned.split(['e', 'E']).next()?;
@@ -243,7 +245,7 @@ pub fn parse_float(text: &str) -> Option<f64> {
     }
     let value: f64 = text.parse().ok().filter(|x: &f64| x.is_finite())?;
     let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0').collect();
-    let exact = (digits.len() <= 15 && (value == 0.0) == digits.is_empty() && (value == 0.0 || value.is_normal()))
+    let exact = (digits.len() <= 17 && (value == 0.0) == digits.is_empty() && (value == 0.0 || value.is_normal()))
         || value.to_string() == text;
     // One zero: minus zero would be a second value that compares equal to the first.
     exact.then_some(if value == 0.0 { 0.0 } else { value })
@@ -271,7 +273,7 @@ fn parse_all<T: AsRef<str>, V>(texts: &[T], parse: impl Fn(&str) -> Option<V>) -
 /// The distinct values in order, and each input's position among them.
 fn rank<V: PartialEq>(values: Vec<V>, order: impl Fn(&V, &V) -> std::cmp::Ordering) -> (Vec<V>, Vec<u32>) {
     let mut indexed: Vec<(usize, V)> = values.into_iter().enumerate().collect();
-    // Which of two equal ones is first matters to nobody; a stable sort would need more room.
+    // The order of equal texts does not matter; a stable sort would need more memory.
     indexed.sort_unstable_by(|a, b| order(&a.1, &b.1));
     let mut codes = vec![0u32; indexed.len()];
     let mut sorted: Vec<V> = Vec::with_capacity(indexed.len());
@@ -300,8 +302,10 @@ mod tests {
         assert_eq!(kind_of(&["1", "2.5", "1e3"]), Kind::Float);
         assert_eq!(kind_of(&["1.0000000000000000001"]), Kind::Category);
         assert_eq!(kind_of(&["0.30000000000000004"]), Kind::Float);
+        assert_eq!(kind_of(&["0.10000000000000001", "1.0000000000000002", "1"]), Kind::Float, "17 digits");
+        assert_eq!(kind_of(&["0.10000000000000001", "0.1"]), Kind::Category, "two texts of one float");
         assert_eq!(kind_of(&["9223372036854775808"]), Kind::Category, "beyond 64 bits");
-        assert_eq!(kind_of(&["-0"]), Kind::Float, "minus zero is no integer text");
+        assert_eq!(kind_of(&["-0"]), Kind::Float, "minus zero is not an integer text");
         assert_eq!(kind_of(&["NaN"]), Kind::Category);
         assert_eq!(kind_of(&["inf", "1"]), Kind::Category);
         assert_eq!(kind_of(&["+1"]), Kind::Category);

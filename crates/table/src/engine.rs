@@ -1,5 +1,5 @@
-//! What holds the rows, seen from a search: whoever answers these questions can be published from,
-//! and the rows never need to be in memory.
+//! The engine that holds the rows, seen from a search: a table can be published from any engine
+//! that answers these questions, and its rows never need to be in memory.
 //!
 //! An engine answers exactly or says that it cannot. Nothing is estimated, so that every engine
 //! leads to the same release.
@@ -14,7 +14,7 @@ pub const CHUNK_ROWS: usize = 1 << 16;
 /// Rows of a table: counts have 32 bits, and so has the sum of all.
 pub const ROWS_MAX: usize = u32::MAX as usize - 1;
 
-/// What an engine says to a question.
+/// The answer of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
     Exact(T),
@@ -22,7 +22,7 @@ pub enum Answer<T> {
     Unsupported(String),
 }
 
-/// What is known of a table before its rows are looked at together.
+/// The profile of a table: the columns, before rows are counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     pub rows: usize,
@@ -54,13 +54,18 @@ pub type Chunk = Vec<Codes>;
 /// Takes the chunks of a scan, some at once, in the order of the rows.
 pub type Visit<'v> = dyn FnMut(Vec<Chunk>) -> Result<(), TableError> + 'v;
 
-/// Whoever holds the rows.
+/// The engine that holds the rows.
 pub trait Engine {
     /// The columns with their values.
     fn profile(&self) -> &Profile;
 
     /// The distinct rows over some columns, by their positions in the profile.
     fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError>;
+
+    /// The bytes that distinct rows may take beside what a search makes of them.
+    fn distinct_bytes_max(&self) -> usize {
+        usize::MAX
+    }
 
     /// All rows once, with these columns: chunks of [`CHUNK_ROWS`] rows.
     fn scan(&self, columns: &[usize], progress: &dyn Progress, visit: &mut Visit<'_>)

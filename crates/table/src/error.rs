@@ -1,4 +1,4 @@
-//! What can go wrong with data, split by who can mend it.
+//! Errors about data, split by who can act on them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,56 @@ pub struct InputError {
     pub place: String,
     pub problem: String,
     pub hint: String,
+    /// Its subject, for programs.
+    pub about: Option<Box<About>>,
+    /// Set where a program can do better than print the hint.
+    pub refusal: Option<Refusal>,
+}
+
+/// The subject of a problem, for programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// The kind of problem.
+    pub code: &'static str,
+    /// The attributes that it is about.
+    pub attributes: Vec<String>,
+    /// How many people it is about, where that is counted.
+    pub people: Option<u64>,
+}
+
+/// A refusal that a program can act on, for example by asking the user whether to replace a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The destination of a release holds a release already.
+    ReleaseExists,
+    /// The destination of a release exists and is not a release, so it is never replaced.
+    NotARelease,
+    /// The destination of a release cannot be the name of a directory.
+    NotADirectoryName,
+    /// A file of a proposed policy exists already.
+    FileExists,
 }
 
 impl InputError {
     pub fn new(place: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
-        InputError { place: place.into(), problem: problem.into(), hint: hint.into() }
+        InputError { place: place.into(), problem: problem.into(), hint: hint.into(), about: None, refusal: None }
+    }
+
+    /// The same problem, of a kind that programs know, about some attributes and people.
+    pub fn about(
+        self,
+        code: &'static str,
+        attributes: impl IntoIterator<Item = impl Into<String>>,
+        people: Option<u64>,
+    ) -> Self {
+        let attributes = attributes.into_iter().map(Into::into).collect();
+        InputError { about: Some(Box::new(About { code, attributes, people })), ..self }
+    }
+
+    /// The same error, marked as a refusal that a program can act on.
+    pub fn refusing(self, refusal: Refusal) -> Self {
+        InputError { refusal: Some(refusal), ..self }
     }
 
     /// A place in a file: `path:line`.

@@ -80,7 +80,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// Why a text is no [`Ratio`].
+/// Why a text is not a [`Ratio`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inexact {
     /// Negative, infinite, or not a number.

@@ -253,8 +253,8 @@ impl<const W: usize> FrequencySet<W> {
         }
     }
 
-    /// Ranges of about a chunk that share no key on the bits of `high`; `None` where there are no
-    /// such ranges.
+    /// Ranges of about a chunk that share no key on the bits of `high`; `None` where such ranges
+    /// do not exist.
     fn ranges_apart(&self, high: &[u64; W]) -> Option<Vec<Range<usize>>> {
         if !self.ordered || self.len() <= CHUNK || *high == [0; W] {
             return None;
@@ -274,6 +274,20 @@ impl<const W: usize> FrequencySet<W> {
             start = end;
         }
         Some(ranges)
+    }
+
+    /// The same rows with those of each entry parted: how many of them are apart, by entry. Which
+    /// entries of the result have the others.
+    pub fn parted(&self, apart: &[u32]) -> (Self, Vec<bool>) {
+        let (mut keys, mut counts, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for ((key, &count), &apart) in self.keys.iter().zip(&self.counts).zip(apart) {
+            for (count, is_other) in [(count - apart, true), (apart, false)].into_iter().filter(|(rows, _)| *rows > 0) {
+                keys.push(*key);
+                counts.push(count);
+                others.push(is_other);
+            }
+        }
+        (FrequencySet { keys, counts, ordered: false }, others)
     }
 
     pub fn len(&self) -> usize {

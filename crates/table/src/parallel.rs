@@ -15,21 +15,21 @@ pub fn each(count: usize, task: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(task);
 }
 
-/// What a task makes of every number below `count`, in their order.
+/// The results of a task for every number below `count`, in their order.
 pub fn map<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let places: Vec<Mutex<Option<T>>> = std::iter::repeat_with(|| Mutex::new(None)).take(count).collect();
     each(count, &|index| put(&places[index], task(index)));
     places.into_iter().filter_map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-/// What a task makes of every item, in their order.
+/// The results of a task for every item, in their order.
 pub fn map_items<I: Send, T: Send>(items: impl IntoIterator<Item = I>, task: impl Fn(usize, I) -> T + Sync) -> Vec<T> {
     let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     let results = map(items.len(), |index| take(&items[index]).map(|item| task(index, item)));
     results.into_iter().flatten().collect()
 }
 
-/// What a task makes of every span of at most `longest` numbers below `len`, in their order.
+/// The results of a task for every span of at most `longest` numbers below `len`, in their order.
 pub fn map_ranges<T: Send>(len: usize, longest: usize, task: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     map(len.div_ceil(longest), |piece| task(piece * longest..len.min((piece + 1) * longest)))
 }

@@ -10,6 +10,8 @@ pub trait Progress: Sync {
     fn stage(&self, _name: &str, _total: Option<u64>) {}
     /// The current phase has done `amount` more.
     fn advance(&self, _amount: u64) {}
+    /// A search has found something better than before, in words.
+    fn found(&self, _what: &str) {}
     /// Whether the work should end at once, with nothing written.
     fn is_canceled(&self) -> bool {
         false
@@ -31,7 +33,7 @@ impl std::fmt::Debug for dyn Progress + '_ {
     }
 }
 
-/// Nobody listens.
+/// Ignores all progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoProgress;
 

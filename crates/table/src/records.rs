@@ -45,7 +45,7 @@ pub struct Record<'a> {
     pub fields: Vec<Cow<'a, str>>,
 }
 
-/// What keeps a text from being split, and on which line.
+/// The problem with a text, and its line.
 #[derive(Debug, PartialEq)]
 pub struct Malformed {
     pub line: u64,

@@ -3,7 +3,7 @@
 /// The closest name, if it is close enough to be meant: a third of its letters may differ, and no
 /// more than four.
 pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    /// The comparison takes time quadratic in the length, and nobody mistypes a longer name.
+    /// The comparison takes time quadratic in the length, and longer names are rarely mistyped.
     const BYTES_MAX: usize = 100;
     const EDITS_MAX: usize = 4;
     let plain = folded(given);

@@ -1,7 +1,7 @@
 //! Private temporary files for what does not fit in memory.
 //!
 //! Such a file can be read by its owner alone, and loses its name as soon as it is open: however
-//! the process ends, nothing stays behind and nobody can open it again.
+//! the process ends, nothing stays behind and no process can open it again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -15,6 +15,7 @@ use crate::{Codes, TableError};
 /// of them: their order, the frequency sets of a search, the release that is read back.
 const HELD_SHARE: u64 = 16;
 const HELD_SHARE_MORE: u64 = 4;
+const HELD_SHARE_LESS: u64 = 40;
 
 /// A run that may take less than this does with less room, and takes longer.
 pub const SHORT_OF_MEMORY: u64 = 512 << 20;
@@ -44,7 +45,12 @@ impl Spill {
         Spill { held_max: self.memory / HELD_SHARE_MORE, ..self }
     }
 
-    /// With at most so many bytes of codes in memory.
+    /// For work that makes much more of codes than they take: they go to the disk sooner.
+    pub fn holding_less(self) -> Spill {
+        Spill { held_max: self.memory / HELD_SHARE_LESS, ..self }
+    }
+
+    /// Sets how many bytes of codes stay in memory.
     pub fn with_held(self, bytes: u64) -> Spill {
         Spill { held_max: bytes, ..self }
     }
@@ -59,7 +65,7 @@ impl Spill {
         SpillFile { spill: self.clone(), opened: Mutex::new(None), held: AtomicU64::new(0) }
     }
 
-    /// What the whole run may take, in bytes.
+    /// The limit of the whole run, in bytes.
     pub fn memory(&self) -> u64 {
         self.memory
     }
@@ -101,7 +107,7 @@ impl Drop for Opened {
 }
 
 impl SpillFile {
-    /// What the whole run may take, in bytes.
+    /// The limit of the whole run, in bytes.
     pub fn memory(&self) -> u64 {
         self.spill.memory
     }
@@ -196,12 +202,12 @@ impl Kept {
         match (self, file) {
             (Kept::Memory(codes), _) => Ok(codes.slice(rows)),
             (Kept::Disk(span), Some(file)) => span.read(file, rows),
-            (Kept::Disk(_), None) => Err(TableError::Internal("codes on a disk that nobody named".to_owned())),
+            (Kept::Disk(_), None) => Err(TableError::Internal("codes on a disk without a spill folder".to_owned())),
         }
     }
 }
 
-/// A new file that nobody else can open.
+/// A new file that only this process can open.
 fn open(folder: &Path) -> io::Result<Opened> {
     const TRIES: u32 = 1000;
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -230,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_comes_back_and_no_file_is_to_be_seen() {
+    fn spilled_bytes_read_back_and_the_file_has_no_name() {
         let folder = tempfile::tempdir().unwrap();
         let file = Spill::new(folder.path(), 160).file();
         assert!(!file.is_used());

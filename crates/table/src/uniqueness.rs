@@ -1,19 +1,20 @@
-//! Which columns, alone or a few together, have combinations of values that occur in a single row.
+//! Which columns, alone or a few together, have combinations of values that occur for a single
+//! person: in a single row or, where several rows may be about one unit, in the rows of one unit.
 
 use hashbrown::HashMap;
 
 use crate::Column;
 
-/// Columns whose values together occur once in many rows.
+/// Columns whose values together occur for one person only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UniqueColumns {
     /// Positions among the columns examined, in their order.
     pub columns: Vec<usize>,
-    /// Rows whose combination of values no other row has.
-    pub rows: u64,
+    /// Whose combination of values no one else has.
+    pub people: u64,
 }
 
-/// What an examination of combinations found.
+/// The result of examining combinations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Uniqueness {
     /// None contains another one: smaller combinations come first.
@@ -22,52 +23,76 @@ pub struct Uniqueness {
     pub complete: bool,
 }
 
+/// Whom the rows are about.
+#[derive(Debug, Clone, Copy)]
+pub enum People<'a> {
+    /// Each row about another person.
+    Rows,
+    /// Each row about as many people as this says.
+    Counts(&'a [u32]),
+    /// The number of the unit that each row is about, and how many units there are.
+    Units(&'a [u32], usize),
+}
+
 /// Combinations of at most this many columns are examined.
 pub const TOGETHER_MAX: usize = 3;
 /// Cells looked at before the examination gives up.
 const CELLS_MAX: u64 = 400_000_000;
+/// Up to this many combinations of values are numbered without a hash table.
+const DIRECT_MAX: usize = 1 << 20;
 
-/// Combinations of up to [`TOGETHER_MAX`] columns in which more than `rows_min` rows are unique.
-pub fn examine(columns: &[&Column], rows_min: u64) -> Uniqueness {
-    examine_counted(columns, None, rows_min)
-}
-
-/// The same where each row stands for as many as `counts` says.
-pub fn examine_counted(columns: &[&Column], counts: Option<&[u32]>, rows_min: u64) -> Uniqueness {
-    let rows = match counts {
-        Some(counts) => counts.iter().map(|&count| u64::from(count)).sum(),
-        None => columns.first().map_or(0, |column| column.codes.len() as u64),
-    };
+/// Combinations of up to [`TOGETHER_MAX`] columns that single out more than `people_min` people.
+pub fn examine(columns: &[&Column], people: People<'_>, people_min: u64) -> Uniqueness {
     let mut uniqueness = Uniqueness { found: Vec::new(), complete: true };
     let mut cells_left = CELLS_MAX;
     for size in 1..=TOGETHER_MAX {
-        let (cells_left, uniqueness) = (&mut cells_left, &mut uniqueness);
-        let mut search = Search { columns, counts, rows, rows_min, size, cells_left, uniqueness };
-        search.extend(&Chosen { columns: Vec::new(), ids: Vec::new(), count: 1 });
+        let mut search = Search { columns, people, people_min, size, cells_left: &mut cells_left, complete: true };
+        let known = uniqueness.found.clone();
+        let is_new = |together: &[usize]| {
+            !known.iter().any(|found| found.columns.iter().all(|column| together.contains(column)))
+        };
+        search.extend(&Chosen::none(), &is_new, &mut |found| uniqueness.found.push(found));
+        uniqueness.complete &= search.complete;
     }
     uniqueness
 }
 
-/// Rows whose combination of values no other row has.
-pub fn unique_rows(columns: &[&Column]) -> u64 {
-    let start = Chosen { columns: Vec::new(), ids: Vec::new(), count: 1 };
-    let chosen = columns.iter().fold(start, |chosen, column| chosen.with(0, column));
-    chosen.unique(None)
+/// Of the combinations of each size the one that singles out the most people, where these are more
+/// than any smaller combination does.
+pub fn most_telling(columns: &[&Column], people: People<'_>) -> Uniqueness {
+    let mut uniqueness = Uniqueness { found: Vec::new(), complete: true };
+    let mut cells_left = CELLS_MAX;
+    for size in 1..=TOGETHER_MAX {
+        let people_min = uniqueness.found.last().map_or(0, |smaller| smaller.people);
+        let mut search = Search { columns, people, people_min, size, cells_left: &mut cells_left, complete: true };
+        let mut most: Option<UniqueColumns> = None;
+        search.extend(&Chosen::none(), &|_| true, &mut |found| {
+            if most.as_ref().is_none_or(|most| found.people > most.people) {
+                most = Some(found);
+            }
+        });
+        uniqueness.found.extend(most);
+        uniqueness.complete &= search.complete;
+    }
+    uniqueness
+}
+
+/// The people whose combination of values no one else has.
+pub fn singled_out(columns: &[&Column], people: People<'_>) -> u64 {
+    columns.iter().fold(Chosen::none(), |chosen, column| chosen.with(0, column)).singled_out(people)
 }
 
 struct Search<'s> {
     columns: &'s [&'s Column],
-    counts: Option<&'s [u32]>,
-    /// All rows that are counted.
-    rows: u64,
-    rows_min: u64,
+    people: People<'s>,
+    people_min: u64,
     size: usize,
     cells_left: &'s mut u64,
-    uniqueness: &'s mut Uniqueness,
+    complete: bool,
 }
 
 impl Search<'_> {
-    fn extend(&mut self, chosen: &Chosen) {
+    fn extend(&mut self, chosen: &Chosen, is_wanted: &dyn Fn(&[usize]) -> bool, visit: &mut dyn FnMut(UniqueColumns)) {
         let from = chosen.columns.last().map_or(0, |last| last + 1);
         for index in from..self.columns.len() {
             let column = self.columns[index];
@@ -76,40 +101,37 @@ impl Search<'_> {
             }
             let mut together = chosen.columns.clone();
             together.push(index);
-            let known = self.uniqueness.found.iter();
-            if known.into_iter().any(|found| found.columns.iter().all(|column| together.contains(column))) {
+            if !is_wanted(&together) || !self.may_single_out(&together) {
                 continue;
             }
-            if !self.may_be_unique(&together) {
-                continue;
-            }
-            if *self.cells_left < self.rows {
-                self.uniqueness.complete = false;
+            let rows = column.codes.len() as u64;
+            if *self.cells_left < rows {
+                self.complete = false;
                 return;
             }
-            *self.cells_left -= self.rows;
+            *self.cells_left -= rows;
             let chosen = chosen.with(index, column);
             if chosen.columns.len() < self.size {
-                self.extend(&chosen);
+                self.extend(&chosen, is_wanted, visit);
                 continue;
             }
-            let unique = chosen.unique(self.counts);
-            if unique > self.rows_min {
-                self.uniqueness.found.push(UniqueColumns { columns: chosen.columns, rows: unique });
+            let people = chosen.singled_out(self.people);
+            if people > self.people_min {
+                visit(UniqueColumns { columns: chosen.columns, people });
             }
         }
     }
 
-    /// There cannot be more unique rows than combinations of values, however the columns are
+    /// There cannot be more people singled out than combinations of values, however the columns are
     /// completed.
-    fn may_be_unique(&self, together: &[usize]) -> bool {
+    fn may_single_out(&self, together: &[usize]) -> bool {
         let size = |index: &usize| self.columns[*index].domain.cardinality() as u64;
         let now = together.iter().map(size).fold(1u64, u64::saturating_mul);
         let last = together.last().map_or(0, |last| last + 1);
         let mut rest: Vec<u64> = (last..self.columns.len()).map(|index| size(&index)).collect();
         rest.sort_unstable_by(|a, b| b.cmp(a));
         let most = rest.iter().take(self.size - together.len()).fold(now, |most, size| most.saturating_mul(*size));
-        most > self.rows_min
+        most > self.people_min
     }
 }
 
@@ -122,14 +144,23 @@ struct Chosen {
 }
 
 impl Chosen {
+    fn none() -> Chosen {
+        Chosen { columns: Vec::new(), ids: Vec::new(), count: 1 }
+    }
+
     fn with(&self, index: usize, column: &Column) -> Chosen {
         let columns = self.columns.iter().copied().chain([index]).collect();
-        if self.ids.is_empty() {
+        let cardinality = column.domain.cardinality();
+        if self.columns.is_empty() {
             let ids: Vec<u32> = column.codes.iter().collect();
-            return Chosen { columns, ids, count: column.domain.cardinality() };
+            return Chosen { columns, ids, count: cardinality };
+        }
+        let pairs = self.ids.iter().copied().zip(column.codes.iter());
+        if let Some(count) = self.count.checked_mul(cardinality).filter(|count| *count <= DIRECT_MAX) {
+            let ids = pairs.map(|(id, code)| id * cardinality as u32 + code).collect();
+            return Chosen { columns, ids, count };
         }
         let mut numbers: HashMap<(u32, u32), u32, foldhash::fast::RandomState> = HashMap::default();
-        let pairs = self.ids.iter().copied().zip(column.codes.iter());
         let ids: Vec<u32> = pairs
             .map(|pair| {
                 let next = numbers.len() as u32;
@@ -139,12 +170,30 @@ impl Chosen {
         Chosen { columns, ids, count: numbers.len() }
     }
 
-    fn unique(&self, weights: Option<&[u32]>) -> u64 {
+    fn singled_out(&self, people: People<'_>) -> u64 {
+        if let People::Units(of_row, units) = people {
+            return self.units_singled_out(of_row, units);
+        }
         let mut counts = vec![0u32; self.count];
         for (row, id) in self.ids.iter().enumerate() {
-            counts[*id as usize] += weights.map_or(1, |weights| weights[row]);
+            let count = &mut counts[*id as usize];
+            *count = count.saturating_add(if let People::Counts(counts) = people { counts[row] } else { 1 });
         }
         counts.iter().filter(|count| **count == 1).count() as u64
+    }
+
+    /// The units with a combination that no other unit has.
+    fn units_singled_out(&self, of_row: &[u32], units: usize) -> u64 {
+        const NONE: u32 = u32::MAX;
+        const SEVERAL: u32 = u32::MAX - 1;
+        let mut owner = vec![NONE; self.count];
+        for (&id, &unit) in self.ids.iter().zip(of_row) {
+            let owner = &mut owner[id as usize];
+            *owner = if *owner == NONE || *owner == unit { unit } else { SEVERAL };
+        }
+        let mut alone = vec![false; units];
+        owner.into_iter().filter(|owner| *owner < SEVERAL).for_each(|unit| alone[unit as usize] = true);
+        alone.into_iter().filter(|alone| *alone).count() as u64
     }
 }
 
@@ -162,9 +211,9 @@ mod tests {
     }
 
     fn found(table: &Table, rows_min: u64) -> Vec<(Vec<usize>, u64)> {
-        let uniqueness = examine(&table.columns.iter().collect::<Vec<_>>(), rows_min);
+        let uniqueness = examine(&table.columns.iter().collect::<Vec<_>>(), People::Rows, rows_min);
         assert!(uniqueness.complete);
-        uniqueness.found.into_iter().map(|found| (found.columns, found.rows)).collect()
+        uniqueness.found.into_iter().map(|found| (found.columns, found.people)).collect()
     }
 
     #[test]
@@ -180,8 +229,8 @@ mod tests {
             100,
         );
         assert_eq!(found(&table, 5), [(vec![1], 100), (vec![2, 3], 100)], "nothing that contains a smaller one");
-        assert_eq!(unique_rows(&[&table.columns[2], &table.columns[3]]), 100);
-        assert_eq!(unique_rows(&[&table.columns[2], &table.columns[0]]), 0);
+        assert_eq!(singled_out(&[&table.columns[2], &table.columns[3]], People::Rows), 100);
+        assert_eq!(singled_out(&[&table.columns[2], &table.columns[0]], People::Rows), 0);
     }
 
     #[test]
@@ -221,6 +270,47 @@ mod tests {
             for columns in all.iter().filter(|columns| counted(columns) > rows_min) {
                 let covered = found(&table, rows_min).iter().any(|(part, _)| part.iter().all(|c| columns.contains(c)));
                 assert!(covered, "{columns:?} {rows_min}");
+            }
+        }
+    }
+
+    /// Of each size the most, and never fewer than a smaller combination; units by hand.
+    #[test]
+    fn the_most_telling_and_units_agree_with_counting() {
+        let digit = |row: usize, place: u32| (row * row * 7 + row) / 3usize.pow(place) % 5;
+        let table = table(
+            &[
+                ("a", &|row| digit(row, 0).to_string()),
+                ("b", &|row| digit(row, 2).to_string()),
+                ("c", &|row| (row / 7).to_string()),
+            ],
+            80,
+        );
+        let columns: Vec<&Column> = table.columns.iter().collect();
+        for rows_of_unit in [1, 2, 3, 80] {
+            let units: Vec<u32> = (0..80).map(|row| row / rows_of_unit).collect();
+            let count = units.iter().max().map_or(0, |last| *last as usize + 1);
+            let by_hand = |chosen: &[usize]| {
+                let key = |row: usize| chosen.iter().map(|&c| columns[c].text(row)).collect::<Vec<_>>();
+                let alone = |row: usize| (0..80).all(|other| units[other] == units[row] || key(other) != key(row));
+                let mut alone: Vec<u32> = (0..80).filter(|&row| alone(row)).map(|row| units[row]).collect();
+                alone.dedup();
+                alone.len() as u64
+            };
+            let people = People::Units(&units, count);
+            let sets: [&[usize]; 7] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]];
+            for set in sets {
+                let chosen: Vec<&Column> = set.iter().map(|&column| columns[column]).collect();
+                assert_eq!(singled_out(&chosen, people), by_hand(set), "{rows_of_unit} {set:?}");
+            }
+            let telling = most_telling(&columns, people);
+            assert!(telling.complete);
+            let mut most = 0;
+            for size in 1..=3 {
+                let here = sets.iter().filter(|set| set.len() == size).map(|set| by_hand(set)).max().unwrap();
+                let found = telling.found.iter().find(|found| found.columns.len() == size);
+                assert_eq!(found.map(|found| found.people), (here > most).then_some(here), "{rows_of_unit}");
+                most = most.max(here);
             }
         }
     }

@@ -6,9 +6,10 @@ use hedgerow_release::manifest::{Claim, ClassSizes};
 use hedgerow_table::{Codes, Domain, InputError, Table, TableError, with_words};
 use serde_json::{Value, json};
 
+use crate::units;
 use hedgerow_privacy::guarantee::Measure;
 use hedgerow_privacy::judge::Achieved;
-use hedgerow_privacy::{Community, Context, Judge, Model, Rule, Tree, models};
+use hedgerow_privacy::{Community, Context, Judge, KnownRows, Model, Rule, Tree, models};
 
 /// A rule in terms of a table's columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,12 +19,36 @@ pub struct NamedRule {
     pub require: Vec<Model>,
     /// The protected attribute's hierarchy over the table's own domain, where a model requires it.
     pub tree: Option<Tree>,
-    /// What earlier releases disclose of the protected attribute, where a model requires it.
+    /// The disclosure of the protected attribute by earlier releases, where a model requires it.
     pub community: Option<Arc<Community>>,
+    /// Where rows belong to units.
+    pub units: Option<OverUnits>,
+    /// Whether it also holds for the rows that no impossible combination of values excludes, by the
+    /// word of the publisher: which combinations occur is counted in the source.
+    pub consistent: bool,
+}
+
+/// How a rule counts units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OverUnits {
+    /// Which rows of a unit the attacker knows.
+    pub rows: KnownRows,
+    pub counted: CountedUnits,
+}
+
+/// The source of the units: who knows which rows are of one unit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CountedUnits {
+    /// These columns of the table say it. Where they are released, an attacker knows it too.
+    Columns { names: Vec<String>, linked: bool },
+    /// The publisher, who counted what every model of the rule achieves.
+    Stated(Vec<Achieved>),
+    /// Not known: only rows can be counted.
+    Unknown,
 }
 
 impl NamedRule {
-    /// What the rule's models are judged with. `protect` holds the protected attribute's values.
+    /// The data that judges the rule's models. `protect` holds the protected attribute's values.
     pub fn context<'a>(&'a self, protect: Option<&'a Domain>) -> Context<'a> {
         Context { protect, tree: self.tree.as_ref(), community: self.community.as_ref(), missing: None }
     }
@@ -31,12 +56,17 @@ impl NamedRule {
     /// A guarantee of the rule as a manifest and a report have it.
     pub fn claim(&self, model: &Model, achieved: &Achieved) -> Claim {
         let mut claim = claim(model, &self.know, self.protect.as_ref(), achieved);
+        claim.consistent = self.consistent;
+        claim.rows = self.units.as_ref().map(|units| units.rows.name().to_owned());
         if let (Model::CrossReleaseLDiversity { .. }, Some(community)) = (model, &self.community) {
             let digests = community.releases.iter().map(|release| Value::from(release.digest.as_str()));
             claim.required.insert("releases".to_owned(), digests.collect());
             if !community.spelled.is_empty() {
                 let texts = community.spelled.iter().map(|(theirs, ours)| (theirs.clone(), Value::from(ours.as_str())));
                 claim.required.insert("values".to_owned(), Value::Object(texts.collect()));
+            }
+            if !community.joint.is_empty() {
+                claim.required.insert("joint".to_owned(), Value::from(community.joint.clone()));
             }
         }
         claim
@@ -52,17 +82,23 @@ pub fn claim(model: &Model, know: &[String], protect: Option<&String>, achieved:
         achieved: measures.map(|measure| (measure.name.to_owned(), rounded(measure))).collect(),
         know: know.to_vec(),
         protect: protect.filter(|_| model.needs_protect()).cloned(),
+        rows: None,
+        consistent: false,
         holds: achieved.holds,
     }
 }
 
-/// What a table achieves.
+/// The achieved parameters of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     pub claims: Vec<Claim>,
     /// Over all quasi attributes.
     pub classes: ClassSizes,
+    /// The squares of the sizes of classes, added up; of sub-classes where the release is cloned.
+    pub squares: u128,
     pub rows: u64,
+    /// Where the table says whom its rows are about: how many units there are.
+    pub units: Option<u64>,
 }
 
 impl Checked {
@@ -94,7 +130,7 @@ pub fn check_counted(
     for name in &names {
         columns.push(table.column(name).ok_or_else(|| {
             let hint = format!("the table has: {}", table.header.join(", "));
-            InputError::new(place, format!("there is no column `{name}`"), hint)
+            InputError::new(place, format!("the table has no column `{name}`"), hint)
         })?);
     }
     let cardinalities: Vec<usize> = columns.iter().map(|column| column.domain.cardinality()).collect();
@@ -118,17 +154,32 @@ pub fn check_counted(
         return Err(TableError::input(place, "too many attributes to compare rows by", "name fewer quasi attributes"));
     };
     let codes: Vec<&Codes> = columns.iter().map(|column| &column.codes).collect();
-    let (achieved, classes) = with_words!(judge.layout().words(), W => {
+    let units = units::of_table(table, counts.is_some(), rules, place)?;
+    let missing = rules.iter().map(|rule| columns[position(rule.protect.as_ref()?)].domain.missing_code()).collect();
+    let (achieved, (classes, squares)) = with_words!(judge.layout().words(), W => {
         let counted = judge.count_rows::<W>(&codes, table.rows, counts);
         let classes = counted.set.classes(&judge.layout().mask_of::<W>(0..quasi.len()));
-        let sizes = ClassSizes::of(classes.sizes.iter().map(|&size| u64::from(size)));
-        (judge.achieved(&counted), sizes)
+        let sizes = || classes.sizes.iter().map(|&size| u64::from(size));
+        let mut achieved = judge.achieved(&counted);
+        if let Some(units) = &units {
+            let over_units = units.achieved(&judge, rules, &counted.set, &codes, missing);
+            units::combine(&mut achieved, rules, &over_units);
+        }
+        (achieved, (ClassSizes::of(sizes()), squares(sizes())))
     });
+    let mut achieved = achieved;
+    units::combine_stated(&mut achieved, rules);
     let claims = rules.iter().zip(&achieved).flat_map(|(rule, achieved)| {
         rule.require.iter().zip(achieved).map(|(model, achieved)| rule.claim(model, achieved))
     });
     let rows = counts.map_or(table.rows as u64, |counts| counts.iter().map(|&count| u64::from(count)).sum());
-    Ok(Checked { claims: claims.collect(), classes, rows })
+    let units = units.map(|units| units.count as u64);
+    Ok(Checked { claims: claims.collect(), classes, squares, rows, units })
+}
+
+/// Added up without overflow.
+pub(crate) fn squares(sizes: impl Iterator<Item = u64>) -> u128 {
+    sizes.map(|size| u128::from(size) * u128::from(size)).sum()
 }
 
 /// Whole numbers as such; others to twelve places, towards the worse side so that a claim never

@@ -25,7 +25,7 @@ impl<'a> Earlier<'a> {
     }
 }
 
-/// What earlier releases disclose about a protected attribute. A bucket of a bucketized release is
+/// The disclosure of a protected attribute by earlier releases. A bucket of a bucketized release is
 /// taken for a class: where the same quasi values occur in several, an adversary knows less than
 /// this. A sub-table that has the attribute as a quasi attribute has a class for every combination
 /// of the others.
@@ -118,7 +118,7 @@ pub fn warn_of_other_values(community: &Community, protect: &str, source: &[Stri
         }
         let problem = format!("the values of `{protect}` are not those of the source: {}", differences.join("; "));
         let hint = format!(
-            "nobody is left with such a value; where one is only spelled differently, say so under [community.values.{protect}]"
+            "no individual is left with such a value; if it is only spelled differently, state that under [community.values.{protect}]"
         );
         warnings.push(InputError::new(release.name.clone(), problem, hint));
     }
@@ -140,15 +140,15 @@ pub fn warn_of_absent(protect: &str, earlier: &[Earlier<'_>]) -> Vec<InputError>
     earlier.iter().filter(lacks).map(warning).collect()
 }
 
-/// What a class allows for the protected attribute: values that it lists, and labels that cover
-/// more than they list.
+/// The values that a class allows for the protected attribute: those that it lists, and labels that
+/// cover more than they list.
 #[derive(Debug, Default)]
 struct Possible<'a> {
     values: BTreeSet<String>,
     covers: Vec<&'a Cover>,
 }
 
-/// What each class allows, and what the class is called.
+/// The values that each class allows, and the name of the class.
 type PossibleClasses<'a> = Vec<(Possible<'a>, String)>;
 
 impl Possible<'_> {

@@ -1,10 +1,13 @@
-//! The gate, and the check that anybody can run: every guarantee is recomputed from the tables as
-//! they were written. What was written is judged here and nowhere else.
+//! The gate, and the check that any reader can run: every guarantee is recomputed from the tables
+//! as they were written. What was written is judged here and nowhere else.
 
 pub mod check;
+pub mod clone_promise;
+pub mod closure;
 pub mod earlier;
 pub mod kinds;
-pub mod leftovers;
 pub mod release_check;
+mod stated;
+mod units;
 pub mod verified;
 pub mod warnings;

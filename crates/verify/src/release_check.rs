@@ -7,16 +7,18 @@ use std::sync::Arc;
 
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
 use hedgerow_release::metadata::Metadata;
-use hedgerow_release::{Release, ReleasedClasses, Spelling};
+use hedgerow_release::{Release, ReleasedClasses, Spelling, Tables};
 use hedgerow_table::{Domain, InputError, TableError};
 use serde_json::{Map, Value};
 
-use crate::check::{Checked, NamedRule};
+use crate::check::{Checked, CountedUnits, NamedRule, OverUnits};
+use crate::closure::unprotected_rows;
 use crate::earlier::{Earlier, community_of};
 use crate::kinds::judged;
-use hedgerow_privacy::{Community, Distance, Model, Tree};
+use crate::stated;
+use hedgerow_privacy::{Community, Distance, KnownRows, Model, Tree};
 
-/// What the check of a release found.
+/// The result of checking a release.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReleaseCheck {
     pub checked: Checked,
@@ -39,7 +41,7 @@ pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseC
     let place = release.manifest_place();
     let Some(manifest) = release.manifest() else {
         let hint = "a table without a manifest is checked by a policy";
-        return Err(TableError::input(release.name(), "there is no manifest that claims a guarantee", hint));
+        return Err(TableError::input(release.name(), "no manifest claims a guarantee", hint));
     };
     if manifest.hedgerow.guarantees.is_empty() {
         return Err(TableError::input(place, "the manifest claims no guarantee", "there is nothing to check"));
@@ -48,18 +50,38 @@ pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseC
         (manifest.hedgerow.guarantees.iter()).partition(|claim| claim.model != CROSS_RELEASE || !earlier.is_empty());
     let unchecked =
         without_earlier.iter().map(|claim| format!("{}: name the releases that it was judged with", claim.model));
+    let stated = claims.iter().filter(|claim| stated_units(manifest, claim));
+    let stated = stated.map(|claim| {
+        format!(
+            "{}: the tables do not say which rows are about one unit, so that its count of units is the publisher's word; \
+             rows were counted",
+            claim.model
+        )
+    });
+    let consistent = claims.iter().filter(|claim| claim.consistent);
+    let consistent = consistent.map(|claim| {
+        format!(
+            "{}: which combinations of values can occur is counted in the source, so that it is the publisher's word that \
+             enough rows fit everyone; whole classes were counted",
+            claim.model
+        )
+    });
+    let unchecked = unchecked.chain(stated).chain(consistent);
     let tables = judged(release);
-    let checked = tables.judge(release, &rules_of(release, manifest, &claims, earlier, &place)?)?;
+    let rules = rules_of(release, manifest, &claims, earlier, &place)?;
+    let checked = tables.judge(release, &rules)?;
     let mut contradictions = release.contradictions().to_vec();
-    contradictions.extend(tables.contradictions(release));
     contradictions.extend(against_manifest(manifest, &claims, &checked));
+    contradictions.extend(stated::contradictions(manifest, release, &checked));
+    contradictions.extend(release.misstated_labels());
     contradictions.extend(files_without_mention(release.path(), manifest)?);
     contradictions.extend(other_releases(&claims, earlier)?);
+    contradictions.extend(against_dependencies(release, manifest, &rules)?);
     Ok(ReleaseCheck { checked, contradictions, unchecked: unchecked.collect() })
 }
 
-/// What is wrong with the claims of a release's own manifest, recomputed: a claim that does not
-/// hold is named, never believed. Nothing where nothing is claimed.
+/// The errors in the claims of a release's own manifest, recomputed: a claim that does not
+/// hold is named, never believed. Empty where the release claims nothing.
 pub fn broken_claims(release: &Release) -> Vec<String> {
     if release.manifest().is_none_or(|manifest| manifest.hedgerow.guarantees.is_empty()) {
         return Vec::new();
@@ -77,6 +99,35 @@ pub fn broken_claims(release: &Release) -> Vec<String> {
         }
         Err(error) => vec![format!("what the manifest claims could not be recomputed: {error}")],
     }
+}
+
+/// Whether classes keep their rules when they are divided by what follows from what is known, by
+/// the dependencies that the manifest states and does not accept.
+fn against_dependencies(
+    release: &Release,
+    manifest: &Manifest,
+    rules: &[NamedRule],
+) -> Result<Vec<String>, TableError> {
+    let stated: Vec<_> = manifest.hedgerow.dependencies.iter().filter(|known| known.accept.is_none()).collect();
+    let mut contradictions = Vec::new();
+    for rule in rules {
+        let mut follows: Vec<String> = Vec::new();
+        while let Some(next) = stated.iter().find(|known| {
+            let is_known = |name: &String| rule.know.contains(name) || follows.contains(name);
+            !is_known(&known.to) && known.from.iter().all(is_known)
+        }) {
+            follows.push(next.to.clone());
+        }
+        follows.retain(|name| Some(name) != rule.protect.as_ref() && release.domain(name).is_some());
+        let rows = if follows.is_empty() { 0 } else { unprotected_rows(release, rule, &follows, &[])? };
+        if rows > 0 {
+            contradictions.push(format!(
+                "{rows} rows are in classes that break their rule for an attacker who also knows what follows: {}",
+                follows.join(", ")
+            ));
+        }
+    }
+    Ok(contradictions)
 }
 
 const CROSS_RELEASE: &str = "cross-release-l-diversity";
@@ -138,7 +189,7 @@ fn rules_of(
                 let tree = release.domain(name).zip(paths).and_then(|(domain, paths)| tree_from_paths(domain, paths));
                 Some(tree.ok_or_else(|| {
                     let problem = format!(
-                        "the hierarchy of `{name}` is missing, lacks a released value or is no tree with one top"
+                        "the hierarchy of `{name}` is missing, lacks a released value or is not a tree with one top"
                     );
                     InputError::new(place, problem, "hierarchical t-closeness cannot be checked without it")
                 })?)
@@ -146,12 +197,41 @@ fn rules_of(
             _ => None,
         };
         let (know, protect) = (claim.know.clone(), claim.protect.clone());
-        rules.push(NamedRule { know, protect, require: vec![model], tree, community });
+        let units = units_as_claimed(claim, release, manifest, place)?;
+        let consistent = claim.consistent;
+        rules.push(NamedRule { know, protect, require: vec![model], tree, community, units, consistent });
     }
     Ok(rules)
 }
 
-/// What the earlier releases disclose, in the texts that the claim takes theirs for.
+/// How a claim counts units: by the numbers that link the rows of a unit, where they are released.
+fn units_as_claimed(
+    claim: &Claim,
+    release: &Release,
+    manifest: &Manifest,
+    place: &str,
+) -> Result<Option<OverUnits>, TableError> {
+    let Some(name) = &claim.rows else { return Ok(None) };
+    let counts = manifest.hedgerow.units.filter(|_| matches!(release.tables(), Tables::Generalized(_)));
+    let (Some(rows), Some(counts)) = (KnownRows::from_name(name), counts) else {
+        let problem = format!("the guarantee `{}` counts units in a way that cannot be read", claim.model);
+        return Err(TableError::input(place, problem, "was it written by a newer version of hedgerow?"));
+    };
+    let fields = manifest.resources.iter().flat_map(|resource| &resource.schema.fields);
+    let names: Vec<String> =
+        fields.filter(|field| field.role.as_deref() == Some("unit")).map(|field| field.name.clone()).collect();
+    let counted = match (counts.linked, names.is_empty()) {
+        (true, false) => CountedUnits::Columns { names, linked: true },
+        (false, true) => CountedUnits::Unknown,
+        _ => {
+            let problem = "the manifest and its tables do not agree on whether the rows of a unit are linked";
+            return Err(TableError::input(place, problem, "publish the release again"));
+        }
+    };
+    Ok(Some(OverUnits { rows, counted }))
+}
+
+/// The disclosure by the earlier releases, in the texts that the claim takes theirs for.
 fn community_as_claimed(
     claim: &Claim,
     protect: &str,
@@ -174,12 +254,14 @@ fn community_as_claimed(
     let domain = release.domain(protect);
     let own =
         domain.map_or_else(Vec::new, |domain| (0..domain.present() as u32).map(|code| domain.text(code)).collect());
-    Ok(community_of(protect, &opened, &own)?.with_spelled(spelled))
+    let joint = claim.required.get("joint").and_then(Value::as_array).into_iter().flatten();
+    let joint = joint.filter_map(|share| Some(share.as_str()?.to_owned())).collect();
+    Ok(community_of(protect, &opened, &own)?.with_spelled(spelled).with_joint(joint))
 }
 
 /// A tree over a domain from lists of a value and its labels up to the top; `None` when a value has
-/// no list or two, the lists differ in length, or they are no tree with one top. Values that never
-/// meet would be no distance apart, and every class would be close to the table.
+/// no list or two, the lists differ in length, or they are not a tree with one top. Values that
+/// never meet would be no distance apart, and every class would be close to the table.
 pub fn tree_from_paths(domain: &Domain, paths: &Value) -> Option<Tree> {
     let mut of_value: HashMap<&str, Vec<&str>> = HashMap::new();
     for path in paths.as_array()? {
@@ -218,6 +300,17 @@ fn is_tree(levels: &[Vec<u32>], values: usize) -> bool {
 fn against_manifest(manifest: &Manifest, claims: &[&Claim], checked: &Checked) -> Vec<String> {
     let mut contradictions = Vec::new();
     let promise = &manifest.hedgerow;
+    if let Some(units) = promise.units {
+        if units.out.checked_add(units.suppressed) != Some(units.source) {
+            contradictions.push("the manifest's units out and suppressed do not add up to units in".to_owned());
+        }
+        if units.out > promise.rows.out || units.source > promise.rows.source {
+            contradictions.push("the manifest says more units than rows".to_owned());
+        }
+        if let Some(found) = checked.units.filter(|&found| found != units.out) {
+            contradictions.push(format!("the manifest says {} units, the table has {found}", units.out));
+        }
+    }
     if promise.rows.out != checked.rows {
         contradictions.push(format!("the manifest says {} rows, the table has {}", promise.rows.out, checked.rows));
     }
@@ -236,7 +329,12 @@ fn against_manifest(manifest: &Manifest, claims: &[&Claim], checked: &Checked) -
         ));
     }
     for (claimed, found) in claims.iter().zip(&checked.claims) {
-        if !claimed.holds || !same_numbers(&claimed.achieved, &found.achieved) {
+        let fits = match stated_units(manifest, claimed) {
+            // Rows can only do better than the worse of rows and units.
+            true => found.holds && no_better(claimed, found),
+            false => same_numbers(&claimed.achieved, &found.achieved),
+        };
+        if !claimed.holds || !fits {
             contradictions.push(format!(
                 "the manifest claims {} for {}, the table shows {}",
                 numbers(claimed),
@@ -264,6 +362,25 @@ fn same_numbers(claimed: &Map<String, Value>, found: &Map<String, Value>) -> boo
         (None, _) => false,
     };
     claimed.len() == found.len() && found.iter().all(same)
+}
+
+/// Whether a guarantee counts units that the tables do not show.
+fn stated_units(manifest: &Manifest, claim: &Claim) -> bool {
+    claim.rows.is_some() && manifest.hedgerow.units.is_some_and(|units| !units.linked)
+}
+
+/// Whether what is claimed is nowhere better than what was found. Both name the same numbers; the
+/// model says of each whether less is worse.
+fn no_better(claimed: &Claim, found: &Claim) -> bool {
+    let worse_if_smaller = |name: &str| !matches!(name, "alpha" | "c" | "t" | "epsilon");
+    let no_better = |(name, found): (&String, &Value)| {
+        let numbers = claimed.achieved.get(name).and_then(Value::as_f64).zip(found.as_f64());
+        numbers.is_some_and(|(claimed, found)| match worse_if_smaller(name) {
+            true => claimed <= found + 1e-9,
+            false => claimed >= found - 1e-9,
+        })
+    };
+    claimed.achieved.len() == found.achieved.len() && found.achieved.iter().all(no_better)
 }
 
 fn numbers(claim: &Claim) -> String {

@@ -2,27 +2,26 @@
 //! published, and only then moved into place. A [`Verified`] can be made in no other way, and
 //! nothing else can be placed.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_release::manifest::{self, Manifest};
 use hedgerow_release::metadata::Metadata;
 use hedgerow_release::{Release, Within};
-use hedgerow_table::{Progress, TableError};
+use hedgerow_table::whole::Partial;
+use hedgerow_table::{InputError, Progress, Refusal, TableError};
 
 use crate::check::{Checked, NamedRule};
 use crate::kinds::judged;
-use crate::leftovers;
+use crate::stated;
 
 /// A release under construction, in a directory of its own next to the destination. Removed when
 /// dropped.
 #[derive(Debug)]
 pub struct Staged {
-    directory: PathBuf,
+    partial: Partial,
     destination: PathBuf,
-    /// Where a release that is replaced waits until the new one is in place.
-    aside: PathBuf,
     overwrite: bool,
 }
 
@@ -46,10 +45,11 @@ impl Staged {
     /// Refuses a destination that exists, unless it may be overwritten and is a release (or empty).
     pub fn next_to(destination: &Path, overwrite: bool) -> Result<Staged, TableError> {
         let shown = destination.display().to_string();
-        let Some(name) = destination.file_name() else {
+        if destination.file_name().is_none() {
             let hint = "name a new directory";
-            return Err(TableError::input(format!("`{shown}`"), "not a name for a directory", hint));
-        };
+            let error = InputError::new(format!("`{shown}`"), "not a name for a directory", hint);
+            return Err(error.refusing(Refusal::NotADirectoryName).into());
+        }
         let parent = match destination.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -58,20 +58,15 @@ impl Staged {
             let problem = format!("the directory {} does not exist", parent.display());
             return Err(TableError::input(shown, problem, "create it first, or name another directory"));
         }
-        leftovers::clear(parent, name);
+        // First, since a killed run may have left an old release aside.
+        let partial = Partial::folder(destination).map_err(|error| TableError::io(destination, error))?;
         refuse_existing(destination, overwrite)?;
-        let directory = parent.join(leftovers::name(name, leftovers::PARTIAL));
-        if directory.exists() {
-            fs::remove_dir_all(&directory).map_err(|error| TableError::io(&directory, error))?;
-        }
-        fs::create_dir(&directory).map_err(|error| TableError::io(&directory, error))?;
-        let aside = parent.join(leftovers::name(name, leftovers::REPLACED));
-        Ok(Staged { directory, destination: destination.to_path_buf(), aside, overwrite })
+        Ok(Staged { partial, destination: destination.to_path_buf(), overwrite })
     }
 
     /// Where the release is being built.
     pub fn path(&self) -> &Path {
-        &self.directory
+        self.partial.path()
     }
 
     /// Reads the released tables back as `manifest` lists them, judges them by the rules that
@@ -86,11 +81,10 @@ impl Staged {
         within: Option<Within<'_>>,
         progress: &dyn Progress,
     ) -> Result<(Verified, Checked), VerifyError> {
-        let release = Release::with_manifest_within(&self.directory, manifest, within, progress)?;
+        let release = Release::with_manifest_within(self.path(), manifest, within, progress)?;
         let mut release = release.named("the new release");
         let tables = judged(&release);
-        let contradictions = tables.contradictions(&release);
-        if let Some(contradiction) = release.contradictions().iter().chain(&contradictions).next() {
+        if let Some(contradiction) = release.contradictions().first() {
             return Err(VerifyError::Breach(format!("its own tables ({contradiction})")));
         }
         let mut rules = rules(&release);
@@ -105,8 +99,9 @@ impl Staged {
             .ok_or_else(|| TableError::Internal("a release that was read with a manifest has none".to_owned()))?;
         manifest.hedgerow.guarantees.clone_from(&checked.claims);
         manifest.hedgerow.classes = checked.classes;
+        stated::state(&mut manifest.hedgerow, &release, &checked);
         describe(&mut manifest, &release);
-        let path = self.directory.join(manifest::FILE_NAME);
+        let path = self.path().join(manifest::FILE_NAME);
         fs::write(&path, manifest.to_json()).map_err(|error| TableError::io(&path, error))?;
         release.set_manifest(manifest);
         Ok((Verified { staged: self, release }, checked))
@@ -128,12 +123,12 @@ fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError
     let Ok(found) = fs::symlink_metadata(destination) else { return Ok(()) };
     if !overwrite {
         let hint = "name another directory, or allow that a release is replaced";
-        return Err(TableError::input(shown, "exists already", hint));
+        return Err(InputError::new(shown, "exists already", hint).refusing(Refusal::ReleaseExists).into());
     }
     // Other programs write data packages too, and keep sources in them.
     let manifest = Manifest::read(destination).ok().filter(|_| found.is_dir());
     if let Some(foreign) = manifest.as_ref().and_then(|manifest| foreign_file(destination, Path::new(""), manifest)) {
-        let problem = format!("holds `{}`, which is no file of the release there", foreign.display());
+        let problem = format!("holds `{}`, which is not a file of the release there", foreign.display());
         let hint = "replacing the release would delete it: move it elsewhere first, or name another directory";
         return Err(TableError::input(shown, problem, hint));
     }
@@ -141,7 +136,8 @@ fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError
     let is_empty = || fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
     if !found.is_dir() || !(is_release || is_empty()) {
         let hint = "only a release or an empty directory can be replaced; name another directory";
-        return Err(TableError::input(shown, "exists and is not a release", hint));
+        let error = InputError::new(shown, "exists and is not a release", hint);
+        return Err(error.refusing(Refusal::NotARelease).into());
     }
     Ok(())
 }
@@ -174,13 +170,6 @@ fn foreign_file(root: &Path, below: &Path, manifest: &Manifest) -> Option<PathBu
     None
 }
 
-impl Drop for Staged {
-    fn drop(&mut self) {
-        // Already moved into place, or never to be: either way nothing half-made stays behind.
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-}
-
 impl Verified {
     /// Where the release waits to be moved into place.
     pub fn path(&self) -> &Path {
@@ -205,53 +194,13 @@ impl Verified {
 
     /// Flushes all files and moves the release into place, whole or not at all.
     pub fn place(self) -> Result<PathBuf, TableError> {
-        let staged = &self.staged;
-        let failed = |path: &Path| {
-            let path = path.to_path_buf();
-            move |error| TableError::Io { path, source: error }
-        };
-        sync_all(&staged.directory)?;
-        let destination = &staged.destination;
-        // What is replaced moves aside first: a directory cannot be renamed onto one that holds
-        // files.
-        let aside = &staged.aside;
-        let replacing = staged.overwrite && destination.exists();
-        if replacing {
+        let Staged { partial, destination, overwrite } = self.staged;
+        if overwrite {
             // Something may have been put there while the release was made.
-            refuse_existing(destination, true)?;
-            fs::rename(destination, aside).map_err(failed(destination))?;
+            refuse_existing(&destination, true)?;
         }
-        if let Err(error) = fs::rename(&staged.directory, destination) {
-            if replacing {
-                let _ = fs::rename(aside, destination);
-            }
-            return Err(failed(destination)(error));
-        }
-        if replacing {
-            fs::remove_dir_all(aside).map_err(failed(aside))?;
-        }
-        if let Some(parent) = destination.parent() {
-            // Best effort: some file systems do not let a directory be opened for syncing.
-            let _ = sync(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-        }
-        Ok(destination.clone())
+        let placed = if overwrite { partial.place() } else { partial.place_new() };
+        placed.map_err(|error| TableError::io(&destination, error))?;
+        Ok(destination)
     }
-}
-
-/// Everything in a directory, then the directory itself.
-fn sync_all(directory: &Path) -> Result<(), TableError> {
-    let failed = |error| TableError::io(directory, error);
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.is_dir() {
-            sync_all(&path)?;
-        } else {
-            sync(&path).map_err(|error| TableError::io(&path, error))?;
-        }
-    }
-    sync(directory).map_err(failed)
-}
-
-fn sync(path: &Path) -> std::io::Result<()> {
-    File::open(path)?.sync_all()
 }

@@ -1,4 +1,4 @@
-//! What a release may rightly claim and a reader should still not take for protection.
+//! Warnings: claims that are true and that a reader should still not take for protection.
 
 use hedgerow_privacy::Model;
 use hedgerow_release::manifest::{Claim, Resource};
@@ -12,12 +12,13 @@ pub fn about_claims(place: &str, claims: &[Claim], quasi: &[String]) -> Vec<Inpu
     for claim in vacuous {
         let parameters = claim.required.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
         let problem = format!("{} with {} holds for every table", claim.model, parameters.join(", "));
-        warnings.push(InputError::new(place, problem, "do not take it for protection; require more of it"));
+        let warning = InputError::new(place, problem, "do not take it for protection; require more of it");
+        warnings.push(warning.about("vacuous", claim.protect.as_deref(), None));
     }
     for name in quasi.iter().filter(|name| effective.iter().all(|claim| !claim.know.contains(name))) {
         let problem = format!("no guarantee takes an attacker to know the quasi attribute `{name}`");
-        let hint = "whoever knows it may still single people out: let a rule's `know` name it";
-        warnings.push(InputError::new(place, problem, hint));
+        let hint = "an attacker who knows it may still single people out: name it in a rule's `know`";
+        warnings.push(InputError::new(place, problem, hint).about("unguarded", [name], None));
     }
     warnings
 }
@@ -26,7 +27,7 @@ pub fn about_claims(place: &str, claims: &[Claim], quasi: &[String]) -> Vec<Inpu
 pub fn about_identifiers<'a>(place: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<InputError> {
     let warning = |name| {
         let problem = format!("the column `{name}` is an identifier, and is in the table");
-        InputError::new(place, problem, "take it out before anybody sees the table")
+        InputError::new(place, problem, "remove it before the table is handed on").about("identifier", [name], None)
     };
     names.into_iter().map(warning).collect()
 }
@@ -55,6 +56,8 @@ mod tests {
             achieved: Default::default(),
             know: know.iter().map(|name| (*name).to_owned()).collect(),
             protect: None,
+            rows: None,
+            consistent: false,
             holds: true,
         }
     }

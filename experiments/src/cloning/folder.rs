@@ -27,10 +27,12 @@ impl Folder {
         Ok(Folder(folder))
     }
 
-    /// Writes a table.
-    pub(super) fn write(&self, name: &str, header: &str, people: &[&str]) -> Result<PathBuf, Trouble> {
+    /// Writes a table of lines that have their line breaks.
+    pub(super) fn write(&self, name: &str, header: &str, people: &[&[String]]) -> Result<PathBuf, Trouble> {
         let path = self.0.path().join(name);
-        fs::write(&path, [&[header], people].concat().join("\n") + "\n")?;
+        let mut text = header.to_owned();
+        people.iter().copied().flatten().for_each(|line| text.push_str(line));
+        fs::write(&path, text)?;
         Ok(path)
     }
 

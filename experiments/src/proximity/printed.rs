@@ -1,4 +1,4 @@
-//! Figure 3 of the paper as it is printed, to be held against the window reading.
+//! Figure 3 of the paper as it is printed, to be compared with the window reading.
 
 /// The l that the printed algorithm computes for ascending values; `None` is its ∞, which every l
 /// satisfies.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hedgerow_joint::Agreed;
 use hedgerow_policy::{Method, Policy};
 use hedgerow_privacy::Model;
-use hedgerow_publish::bind::{Bound, read_source};
+use hedgerow_publish::bind::{Bound, Quasi, read_source};
 use hedgerow_publish::local::{Local, LocalRecoding, recode};
 use hedgerow_table::{Column, NoProgress, Table};
 
@@ -54,6 +54,20 @@ impl Adult {
         let code = bound.quasi[attribute].column.domain.code_of(value).ok_or("a value of Adult")?;
         let axis = &bound.axes()[attribute];
         Ok((attribute, axis.ranks().map_or(code, |ranks| ranks[code as usize])))
+    }
+}
+
+impl Adult {
+    /// By quasi attribute the place of every row's value in the order that it is cut by, and how
+    /// many places there are.
+    pub(super) fn ranks(&self) -> Result<(Vec<Vec<u32>>, Vec<usize>), Trouble> {
+        let bound = Bound::new(&self.policy, &self.table)?;
+        let axes = bound.axes();
+        let of = |(quasi, axis): (&Quasi<'_>, &hedgerow_cuts::Axis)| -> Vec<u32> {
+            quasi.column.codes.iter().map(|code| axis.ranks().map_or(code, |ranks| ranks[code as usize])).collect()
+        };
+        let ranks = bound.quasi.iter().zip(axes.iter()).map(of).collect();
+        Ok((ranks, bound.quasi.iter().map(|quasi| quasi.column.domain.cardinality()).collect()))
     }
 }
 

@@ -1,233 +1,298 @@
 //! Figures 7 to 10: loss of privacy while custodians find classes and while they answer a query,
 //! over the number of custodians and over k.
 //!
-//! Finding classes: for every class the ring looks for the smallest and the largest age. The
-//! successor of a custodian claims that what it was passed is that custodian's own value; what the
-//! result says anyway is taken off; of all passes the worst counts. Answering a query: the
-//! custodians bring the classes that match into the union of the ring, with `r` dummy classes; the
-//! loss is the item exposure that the leader's successor gains. Query 1 selects by age 55, query 2
-//! by age 55 and one country. Every run deals the people anew and flips new coins, so that the
-//! standard errors cover both.
+//! Finding classes is algorithm 1 as printed: for every set that is divided, the least and the
+//! greatest value of each attribute, the median by halving with sums, and the sizes of both sides.
+//! A successor claims that what it was passed is its predecessor's own value; how often the result
+//! alone would make that true is taken off, and of all passes the worst counts. The curve is the
+//! mean over all claims, those about sums included.
 //!
-//! The items of a query are classes, and custodians who hold rows of the same class are not set
-//! apart by it. A few custodians hold rows of nearly every class: nothing is lost among them. Among
-//! more, fewer hold a class in common, and the loss rises before it falls. While classes are being
-//! found, what the first custodian passes on is its own extreme the more often, the more rows of
-//! the class it has: so the loss rises with k.
+//! Answering a query is the union of algorithm 5 over the anonymized tuples that match, with their
+//! duplicates, and `r` dummy tuples among all anonymized ones. The paper does not say which
+//! exposure it draws. Here the loss is that of the whole set, over all positions (its equation 5);
+//! item exposure of the leader, the worst case, is a column beside it. Query 1 selects by age 55,
+//! query 2 by age 55 and country 26, which is Mexico when countries are numbered by their names.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use hedgerow_publish::local::LocalRecoding;
 use hedgerow_report::pictures::Cell;
-use hedgerow_smc::baseline::{self, Chances};
-use hedgerow_smc::lop::measure_ring_of;
-use hedgerow_smc::{Body, BurnBook, Coins, Extremes, Item, Question, Roster, simulate};
-use hedgerow_table::Table;
+use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 
-use super::adult::{Adult, alone};
+use super::adult::Adult;
+use super::algorithm_1::{Divided, Items, divide, extremes};
 use super::picture;
+use super::ring::{self, Claims, Exposed};
 use crate::claim::Claim;
 use crate::experiment::{Findings, Scale, Trouble, numbers};
-use crate::sample::{Curve, Sample};
-use crate::shape::{all, never_above};
+use crate::sample::{Curve, Sample, below};
+use crate::shape::{all, counts};
 
 /// Over these, with [`FIXED_K`].
 const CUSTODIANS: [usize; 4] = [3, 5, 10, 20];
-const CUSTODIANS_QUICK: [usize; 3] = [3, 5, 20];
 const FIXED_K: u64 = 20;
 
 /// Over these, with [`FIXED_CUSTODIANS`].
 const KS: [u64; 4] = [5, 10, 20, 50];
-const KS_QUICK: [u64; 3] = [5, 10, 50];
 const FIXED_CUSTODIANS: usize = 5;
 
-/// Dummy items, as a share of all classes.
-const DUMMY_SHARES: [f64; 3] = [0.0, 0.1, 0.5];
+const DUMMY_ITEMS: [usize; 3] = [0, 1, 5];
 
 const AGE: &str = "55";
 const COUNTRY: &str = "Mexico";
 
-/// Classes whose extremes are looked for at once.
-const LANES_MAX: usize = 200;
+/// Of a run's divided sets at most about this many are looked at, spread over the recursion.
+const SETS_MAX: usize = 100;
+
+/// Losses over one parameter.
+#[derive(Debug, Clone)]
+struct Over {
+    finding: Curve,
+    /// Set exposure by query and dummy items.
+    set: [[Curve; 3]; 2],
+    /// Item exposure of the leader, likewise.
+    item: [[Curve; 3]; 2],
+}
+
+impl Over {
+    fn new() -> Over {
+        let curves = || [(); 2].map(|()| DUMMY_ITEMS.map(|items| Curve::new(format!("query, r = {items}"))));
+        Over { finding: Curve::new("finding classes"), set: curves(), item: curves() }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Measured {
+    /// Rows that match each query.
+    matching: [u64; 2],
+    by_custodians: Over,
+    by_k: Over,
+}
 
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     // Which classes custodians have in common depends on the number of people: never fewer.
     let adult = Adult::new(Scale::Full)?;
-    let runs = 40;
-    let custodians_tried = scale.of(&CUSTODIANS[..], &CUSTODIANS_QUICK);
+    let runs = scale.of(150, 6);
     let mut table = numbers([
         "custodians",
         "k",
-        "classes",
         "finding classes",
         "± finding",
         "query",
         "dummy items",
-        "answering the query",
-        "± answering",
+        "set exposure",
+        "± set",
+        "item exposure of the leader",
+        "± item",
     ]);
-    let mut found = Vec::new();
-    let by_custodians = custodians_tried.iter().map(|&custodians| (custodians, FIXED_K));
-    let by_k = scale.of(&KS[..], &KS_QUICK).iter().map(|&k| (FIXED_CUSTODIANS, k));
-    for (custodians, k) in by_custodians.chain(by_k) {
-        let classes = alone(&adult.policy(k), &adult.table)?;
-        let deals: Vec<Vec<usize>> = (0..runs).map(|run| deal(adult.table.rows, custodians, run)).collect();
-        let finding = finding(&adult.table, &classes, custodians, &deals)?;
-        let mut answering = [[Sample::of(&[]); 3]; 2];
-        for (query, countries) in [None, Some(COUNTRY)].into_iter().enumerate() {
-            for (place, share) in DUMMY_SHARES.into_iter().enumerate() {
-                let dummy_items = (classes.sizes.len() as f64 * share) as u64;
-                let loss = answering_query(&adult, &classes, custodians, countries, dummy_items, &deals)?;
-                answering[query][place] = loss;
-                let counts = [custodians as f64, k as f64, classes.sizes.len() as f64, finding.mean, finding.error];
-                let row = [&counts[..], &[query as f64 + 1.0, dummy_items as f64, loss.mean, loss.error]].concat();
-                table.rows.push(row.into_iter().map(Cell::Number).collect());
+    let wanted = [adult.place("age", AGE)?, adult.place("native-country", COUNTRY)?];
+    let people = People::new(&adult)?;
+    let matching = [people.matching(&wanted[..1]), people.matching(&wanted)];
+    let mut measured = Measured { matching, by_custodians: Over::new(), by_k: Over::new() };
+    let by_custodians = CUSTODIANS.map(|custodians| (custodians, FIXED_K, true));
+    let by_k = KS.map(|k| (FIXED_CUSTODIANS, k, false));
+    for (custodians, k, is_over_custodians) in by_custodians.into_iter().chain(by_k) {
+        let (mut finding, mut answered) = (Vec::new(), vec![Vec::new(); 6]);
+        for run in 0..runs {
+            let mut rng = StdRng::seed_from_u64((k << 32) + ((custodians as u64) << 16) + run);
+            let site_of = people.dealt(custodians, &mut rng);
+            let items = people.items(&site_of, custodians);
+            let divided = divide(&items, (0..people.rows as u32).collect(), k as usize);
+            finding.push(lost_by_finding(&items, &divided, &mut rng));
+            for (place, answered) in answered.iter_mut().enumerate() {
+                let [query, dummies] = [place / 3, place % 3];
+                let own = held(&items, &divided, &wanted[..=query]);
+                answered.push(ring::union(&own, DUMMY_ITEMS[dummies], &mut rng));
             }
         }
-        found.push((custodians, k, finding, answering));
+        let finding = Sample::of(&finding);
+        let (x, over) = match is_over_custodians {
+            true => (custodians as f64, &mut measured.by_custodians),
+            false => (k as f64, &mut measured.by_k),
+        };
+        over.finding.push(x, finding.clone());
+        for (place, exposed) in answered.iter().enumerate() {
+            let [query, dummies] = [place / 3, place % 3];
+            let sample = |of: fn(&Exposed) -> f64| Sample::of(&exposed.iter().map(of).collect::<Vec<_>>());
+            let [set, item] = [sample(|one| one.set), sample(|one| one.item_of_leader)];
+            let row = [custodians as f64, k as f64, finding.mean(), finding.error(), query as f64 + 1.0];
+            let losses = [DUMMY_ITEMS[dummies] as f64, set.mean(), set.error(), item.mean(), item.error()];
+            table.rows.push(row.into_iter().chain(losses).map(Cell::Number).collect());
+            over.set[query][dummies].push(x, set);
+            over.item[query][dummies].push(x, item);
+        }
     }
-    let (first, second) = found.split_at(custodians_tried.len());
-    let over_custodians = |query: usize| losses(first, query, |one| one.0 as f64);
-    let over_k = |query: usize| losses(second, query, |one| one.1 as f64);
-    let [n1, n2, k1, k2] = [over_custodians(0), over_custodians(1), over_k(0), over_k(1)];
-    let queries = |curves: &[Curve]| all(curves[1..].iter().map(Curve::falls));
-    let claims = vec![
-        Claim::shape("finding classes loses less among more custodians", n1[0].falls()).stated_not_to_hold(),
-        Claim::shape("answering query 1 loses less among more custodians", queries(&n1)).stated_not_to_hold(),
-        Claim::shape("answering query 2 loses less among more custodians", queries(&n2)).stated_not_to_hold(),
-        Claim::shape("finding classes loses less with a larger k", k1[0].falls()).stated_not_to_hold(),
-        Claim::shape("answering query 1 loses less with a larger k", queries(&k1)).stated_not_to_hold(),
-        Claim::shape("answering query 2 loses less with a larger k", queries(&k2)),
-        Claim::shape(
-            "dummy items lower what a query loses",
-            all([&n1, &n2, &k1, &k2].map(|curves| never_above(&curves[3].series(), &curves[1].series()))),
-        ),
-    ];
-    let [n1, n2, k1, k2] = [n1, n2, k1, k2].map(|curves| curves.iter().map(Curve::series).collect::<Vec<_>>());
+    let drawn = |title: &str, across: &str, over: &Over, query: usize| {
+        let curves: Vec<_> = std::iter::once(&over.finding).chain(&over.set[query]).map(Curve::series).collect();
+        picture(title, across, &curves)
+    };
     let pictures = vec![
-        picture("Figure 7: loss of privacy, query 1", "custodians", &n1),
-        picture("Figure 8: loss of privacy, query 1", "k", &k1),
-        picture("Figure 9: loss of privacy, query 2", "custodians", &n2),
-        picture("Figure 10: loss of privacy, query 2", "k", &k2),
+        drawn("Figure 7: loss of privacy, query 1", "custodians", &measured.by_custodians, 0),
+        drawn("Figure 8: loss of privacy, query 1", "k", &measured.by_k, 0),
+        drawn("Figure 9: loss of privacy, query 2", "custodians", &measured.by_custodians, 1),
+        drawn("Figure 10: loss of privacy, query 2", "k", &measured.by_k, 1),
     ];
     let setting = format!(
-        "UCI Adult, {} people dealt anew in each of {runs} runs for each point; k = {FIXED_K} or {FIXED_CUSTODIANS} custodians where these do \
-         not vary.",
-        adult.table.rows
+        "UCI Adult, the paper's data: {} people dealt anew in each of {runs} runs for each point; k = {FIXED_K} or {FIXED_CUSTODIANS} \
+         custodians where these do not vary; algorithm 1 as printed with p₀ = 1 and d = 0.5, and the union of anonymized tuples with \
+         duplicates.",
+        people.rows
     );
-    Ok(Findings { setting, numbers: table, pictures, claims })
+    Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
 }
 
-/// Custodians, k, the loss while finding classes, the losses of both queries by dummy items.
-type Found = (usize, u64, Sample, [[Sample; 3]; 2]);
-
-fn losses(found: &[Found], query: usize, place: impl Fn(&Found) -> f64) -> Vec<Curve> {
-    let curve = |name: &str, loss: &dyn Fn(&Found) -> Sample| Curve {
-        name: name.to_owned(),
-        points: found.iter().map(|one| (place(one), loss(one))).collect(),
-    };
+fn claims(Measured { matching, by_custodians, by_k }: &Measured) -> Vec<Claim> {
+    // Without dummy items the leader's successor always learns the set: k has no part in it.
+    let with_dummies = |set: &[Curve; 3]| all(set[1..].iter().map(Curve::falls));
+    let lower = |over: &Over| all(over.set.iter().flat_map(|set| [below(&set[2], &set[1]), below(&set[1], &set[0])]));
     vec![
-        curve("finding classes", &|one| one.2),
-        curve("query, r = 0", &|one| one.3[query][0]),
-        curve("query, r = 10 %", &|one| one.3[query][1]),
-        curve("query, r = 50 %", &|one| one.3[query][2]),
+        Claim::printed("query 1 selects 386 records", counts("age 55", matching[0], 386)),
+        Claim::printed("query 2 selects 2 records", counts("age 55 and Mexico", matching[1], 2)),
+        // The paper gives neither p₀ and d nor the claims that it counts: ours may be other ones.
+        Claim::shape("finding classes loses less among more custodians", by_custodians.finding.falls())
+            .on_other_data()
+            .stated_not_to_hold(),
+        Claim::shape("finding classes loses less with a larger k", by_k.finding.falls()).on_other_data(),
+        Claim::shape(
+            "answering query 1 loses less among more custodians",
+            all(by_custodians.set[0].iter().map(Curve::falls)),
+        ),
+        Claim::shape(
+            "answering query 2 loses less among more custodians",
+            all(by_custodians.set[1].iter().map(Curve::falls)),
+        ),
+        Claim::shape("answering query 1 loses less with a larger k", with_dummies(&by_k.set[0])),
+        Claim::shape("answering query 2 loses less with a larger k", with_dummies(&by_k.set[1])),
+        Claim::shape("dummy items lower what a query loses", all([lower(by_custodians), lower(by_k)])),
+        Claim::ours(
+            "in the worst case, for single items of the leader, a query without dummy items loses more among more custodians",
+            all([by_custodians.item[0][0].rises(), by_custodians.item[1][0].rises()]),
+        ),
     ]
 }
 
-/// Whom each row belongs to: as many to everybody, at random.
-fn deal(rows: usize, custodians: usize, run: u64) -> Vec<usize> {
-    let mut owners: Vec<usize> = (0..rows).map(|row| row % custodians).collect();
-    owners.shuffle(&mut StdRng::seed_from_u64(run));
-    owners
+/// Adult by places in the order of each attribute.
+struct People {
+    ranks: Vec<Vec<u32>>,
+    domains: Vec<usize>,
+    rows: usize,
 }
 
-/// What the successors gain while the ring looks for the extremes of ages in every class.
-fn finding(table: &Table, classes: &LocalRecoding, custodians: usize, deals: &[Vec<usize>]) -> Result<Sample, Trouble> {
-    let age = table.column("age").ok_or("Adult has an age")?;
-    let domain = age.domain.cardinality() as u64;
-    let lanes = classes.sizes.len().min(LANES_MAX);
-    let guess = 1.0 / (custodians - 1) as f64;
-    // By pass and run.
-    let mut gains: Vec<Vec<f64>> = Vec::new();
-    for (run, owners) in deals.iter().enumerate() {
-        let mut own: Vec<Vec<Option<(u64, u64)>>> = vec![vec![None; lanes]; custodians];
-        for (row, &class) in classes.of_row.iter().enumerate().filter(|(_, class)| (**class as usize) < lanes) {
-            let value = u64::from(age.codes.get(row));
-            let lane = &mut own[owners[row]][class as usize];
-            *lane = Some(lane.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
+impl People {
+    fn new(adult: &Adult) -> Result<People, Trouble> {
+        let (ranks, domains) = adult.ranks()?;
+        Ok(People { ranks, domains, rows: adult.table.rows })
+    }
+
+    fn matching(&self, wanted: &[(usize, u32)]) -> u64 {
+        let holds = |row: &usize| wanted.iter().all(|&(attribute, rank)| self.ranks[attribute][*row] == rank);
+        (0..self.rows).filter(holds).count() as u64
+    }
+
+    /// Which custodian each row belongs to: equal numbers, at random.
+    fn dealt(&self, custodians: usize, rng: &mut StdRng) -> Vec<usize> {
+        let mut owners: Vec<usize> = (0..self.rows).map(|row| row % custodians).collect();
+        owners.shuffle(rng);
+        owners
+    }
+
+    fn items<'a>(&'a self, site_of: &'a [usize], sites: usize) -> Items<'a> {
+        Items { ranks: &self.ranks, domains: &self.domains, site_of, sites }
+    }
+}
+
+/// The mean gain over all claims while sets are divided.
+fn lost_by_finding(items: &Items<'_>, divided: &Divided, rng: &mut StdRng) -> f64 {
+    let (mut claims, mut disclosed, mut sums) = (Claims::default(), 0, 0);
+    let step = divided.cuts.len().div_ceil(SETS_MAX).max(1);
+    for cut in divided.cuts.iter().step_by(step) {
+        let own = |site: usize| cut.rows.iter().copied().filter(move |&row| items.site_of[row as usize] == site);
+        for (attribute, ranks) in items.ranks.iter().enumerate() {
+            let domain = items.domains[attribute] as u64;
+            let found: Vec<Option<(u32, u32)>> = (0..items.sites).map(|site| extremes(ranks, own(site))).collect();
+            let word = |of: fn((u32, u32), u64) -> u64| -> Vec<u64> {
+                found.iter().map(|found| found.map_or(0, |found| of(found, domain))).collect()
+            };
+            claims.look_for_largest(&word(|(_, most), _| u64::from(most) + 1), rng);
+            claims.look_for_largest(&word(|(least, _), domain| domain - u64::from(least)), rng);
         }
-        // As the ring passes them on: two largest values for every lane.
-        let word = |lane: &Option<(u64, u64)>| lane.map_or([0, 0], |(low, high)| [domain - low, high + 1]);
-        let words: Vec<Vec<u64>> = own.iter().map(|lanes| lanes.iter().flat_map(word).collect()).collect();
-        let result: Vec<u64> =
-            (0..2 * lanes).map(|lane| words.iter().map(|own| own[lane]).max().unwrap_or(0)).collect();
-        let mut rng = StdRng::seed_from_u64(run as u64);
-        let session: [u8; 16] = rng.random();
-        let roster = Roster::numbered(custodians)?;
-        let mut starts = Vec::new();
-        for (me, lanes) in own.iter().enumerate() {
-            let permit = BurnBook::default().permit(session, Question::new("extremes", &session), &roster)?;
-            let extremes = Extremes::new(lanes.clone(), domain);
-            let coins = Coins::danger_from_seed(rng.random());
-            starts.push(baseline::start(permit, me as u16, extremes, Chances::default(), coins)?);
-        }
-        let mut passes = vec![0; custodians];
-        let mut sums: Vec<(f64, f64)> = Vec::new();
-        simulate::watch(starts, rng.random(), |delivery| {
-            let Body::RingLargest(passed) = &delivery.message.body else { return };
-            let sender = usize::from(delivery.message.sender);
-            let pass = passes[sender];
-            passes[sender] += 1;
-            sums.resize(sums.len().max(pass + 1), (0.0, 0.0));
-            for ((&passed, &own), &result) in passed.iter().zip(&words[sender]).zip(&result) {
-                let known = if passed == result { guess } else { 0.0 };
-                sums[pass].0 += f64::from(u8::from(passed == own)) - known;
-                sums[pass].1 += 1.0;
+        // The median is found by sums of how many values are smaller and greater than the middle of
+        // what is left of the range.
+        let ranks = &items.ranks[cut.attribute];
+        let (mut low, mut high) = (0u32, items.domains[cut.attribute] as u32 - 1);
+        loop {
+            let middle = low.midpoint(high);
+            for is_smaller in [true, false] {
+                let counted = |site: usize| {
+                    let is_counted = |row: &u32| match is_smaller {
+                        true => ranks[*row as usize] < middle,
+                        false => ranks[*row as usize] > middle,
+                    };
+                    own(site).filter(is_counted).count() as u64
+                };
+                disclosed += ring::disclosed_by_sum(&(0..items.sites).map(counted).collect::<Vec<_>>(), rng);
+                sums += items.sites as u64;
             }
-        })?;
-        gains.resize(gains.len().max(sums.len()), Vec::new());
-        gains.iter_mut().zip(sums).for_each(|(gains, (gain, claims))| gains.push(gain / claims));
+            if low >= high {
+                break;
+            }
+            if cut.median <= middle { high = middle } else { low = middle + 1 }
+        }
     }
-    let samples = gains.iter().map(|gains| Sample::of(gains));
-    samples.max_by(|a, b| a.mean.total_cmp(&b.mean)).ok_or_else(|| "the ring passes values on".into())
+    let all = claims.made() + sums as f64;
+    (claims.gained() * claims.made() + disclosed as f64) / all.max(1.0)
 }
 
-/// What the leader's successor gains from a query.
-fn answering_query(
-    adult: &Adult,
-    classes: &LocalRecoding,
-    custodians: usize,
-    country: Option<&str>,
-    dummy_items: u64,
-    deals: &[Vec<usize>],
-) -> Result<Sample, Trouble> {
-    let conditions = [("age", Some(AGE)), ("native-country", country)];
-    let mut required = Vec::new();
-    for (name, value) in conditions.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        required.push(adult.place(name, value)?);
-    }
-    let matching = |class: usize| {
-        required.iter().all(|&(attribute, rank)| {
-            let cells = &classes.cells[attribute];
-            let region = cells.regions[cells.of_class[class] as usize];
-            (region.first..=region.last).contains(&rank)
-        })
-    };
-    let item = |class: usize| (class as u64).to_le_bytes().to_vec();
-    let domain: Arc<[Item]> = (0..classes.sizes.len()).map(item).collect();
-    let matched: Vec<bool> = (0..classes.sizes.len()).map(matching).collect();
-    let mut losses = Vec::new();
-    for (run, owners) in deals.iter().enumerate() {
-        let mut owned: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); custodians];
-        for (row, &class) in classes.of_row.iter().enumerate().filter(|(_, class)| matched[**class as usize]) {
-            owned[owners[row]].insert(class as usize);
+/// How many matching tuples of each class each custodian holds. A class matches where its ranges
+/// have all wanted values.
+fn held(items: &Items<'_>, divided: &Divided, wanted: &[(usize, u32)]) -> Vec<Vec<u64>> {
+    let mut held = vec![vec![0; divided.classes.len()]; items.sites];
+    for (class, rows) in divided.classes.iter().enumerate() {
+        let covers = |&(attribute, rank): &(usize, u32)| {
+            let found = extremes(&items.ranks[attribute], rows.iter().copied());
+            found.is_some_and(|(least, most)| (least..=most).contains(&rank))
+        };
+        if wanted.iter().all(covers) {
+            rows.iter().for_each(|&row| held[items.site_of[row as usize]][class] += 1);
         }
-        let owned: Vec<Vec<Item>> = owned.into_iter().map(|classes| classes.into_iter().map(item).collect()).collect();
-        losses.push(measure_ring_of(&owned, &domain, dummy_items, 1, run as u64)?.item_of_leader);
     }
-    Ok(Sample::of(&losses))
+    held
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wrong::every_claim_can_fail;
+
+    fn over() -> Over {
+        let curve = |height: f64| Curve::exact("c", &[(3.0, height), (20.0, height / 2.0)]);
+        let humped = Curve::exact("c", &[(3.0, 0.1), (5.0, 0.2), (20.0, 0.05)]);
+        let rising = || Curve::exact("c", &[(3.0, 0.1), (20.0, 0.2)]);
+        let set = || [(); 2].map(|()| [0.5, 0.3, 0.1].map(curve));
+        Over { finding: humped, set: set(), item: [(); 2].map(|()| [(); 3].map(|()| rising())) }
+    }
+
+    #[test]
+    fn every_claim_fails_on_wrong_numbers() {
+        let falling = Curve::exact("c", &[(5.0, 0.2), (50.0, 0.1)]);
+        every_claim_can_fail(
+            &Measured { matching: [386, 2], by_custodians: over(), by_k: Over { finding: falling, ..over() } },
+            claims,
+            &[
+                ("query 1 selects", |of| of.matching[0] = 385),
+                ("query 2 selects", |of| of.matching[1] = 3),
+                ("finding classes loses less among", |of| of.by_custodians.finding.points[1].1 = Sample::exact(0.1)),
+                ("finding classes loses less with", |of| of.by_k.finding.points[1].1 = Sample::exact(0.9)),
+                ("answering query 1 loses less among", |of| {
+                    of.by_custodians.set[0][0].points[1].1 = Sample::exact(0.9)
+                }),
+                ("answering query 2 loses less among", |of| {
+                    of.by_custodians.set[1][0].points[1].1 = Sample::exact(0.9)
+                }),
+                ("answering query 1 loses less with", |of| of.by_k.set[0][1].points[1].1 = Sample::exact(0.9)),
+                ("answering query 2 loses less with", |of| of.by_k.set[1][2].points[1].1 = Sample::exact(0.9)),
+                ("dummy items lower", |of| of.by_k.set[1][2].points[0].1 = Sample::exact(0.4)),
+                ("in the worst case", |of| of.by_custodians.item[1][0].points[1].1 = Sample::exact(0.1)),
+            ],
+        );
+    }
 }

@@ -2,9 +2,11 @@
 //! them together, and how much the ring protocols disclose of who holds what.
 
 mod adult;
+mod algorithm_1;
 mod classes;
 mod exposure;
 mod item_exposure;
+mod ring;
 mod set_exposure;
 
 use hedgerow_report::pictures::{Line, Picture, Series};

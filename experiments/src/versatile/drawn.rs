@@ -18,8 +18,8 @@ pub(super) struct Drawn {
     pub(super) l_max: u64,
 }
 
-/// Irreducible, each with so many known attributes and one protected, and none that one frequent
-/// value breaks anyway.
+/// Irreducible, each with the given number of known attributes and one protected, and none that one
+/// frequent value breaks anyway.
 pub(super) fn rules(rng: &mut StdRng, columns: &[Codes], cardinalities: &[usize], drawn: Drawn) -> Vec<Rule> {
     let l = drawn.l;
     let rows = columns[0].len() as u64;

@@ -9,7 +9,10 @@
 mod adult;
 mod diversity;
 mod drawn;
+mod inference;
 mod known;
+mod optimum;
+mod printed;
 mod rules;
 mod texas;
 mod workload;
@@ -20,6 +23,7 @@ use hedgerow_publish::decompose::{Problem, Subtable};
 use hedgerow_report::pictures::{Line, Picture, Series};
 
 use crate::experiment::{Experiment, Scale, Trouble};
+use crate::sample::Curve;
 
 const PAPER: &str = "[JZZD10]";
 
@@ -30,6 +34,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment { name: "versatile-share", paper: PAPER, shows: "figure 8", run: workload::by_share },
     Experiment { name: "versatile-known", paper: PAPER, shows: "figure 9", run: known::run },
     Experiment { name: "versatile-l", paper: PAPER, shows: "figure 10", run: diversity::run },
+    Experiment { name: "versatile-inference", paper: PAPER, shows: "theorem 3.1", run: inference::run },
+    Experiment { name: "versatile-optimum", paper: PAPER, shows: "theorem 5.1, on small tables", run: optimum::run },
 ];
 
 /// Queries of each workload.
@@ -73,7 +79,7 @@ fn picture(title: &str, across: &str, up: &str, series: &[Series]) -> Picture {
     line.picture()
 }
 
-/// Empty curves with these names.
-fn curves<const N: usize>(names: [&str; N]) -> [Series; N] {
-    names.map(|name| Series { name: name.to_owned(), points: Vec::new() })
+/// The same for curves with repetitions: their means.
+fn drawn_curves(title: &str, across: &str, up: &str, curves: &[Curve]) -> Picture {
+    picture(title, across, up, &curves.iter().map(Curve::series).collect::<Vec<_>>())
 }

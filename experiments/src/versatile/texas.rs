@@ -7,20 +7,23 @@ use hedgerow_audit::max_likelihood::CountQueries;
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::uad::uad;
-use hedgerow_publish::decompose::{Problem, single_attribute};
+use hedgerow_publish::decompose::{Problem, Subtable, single_attribute};
+use hedgerow_report::pictures::Cell;
 use hedgerow_table::Codes;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::drawn::{self, Drawn};
+use super::printed::uad_as_printed;
 use super::{Decomposed, queries};
 use crate::experiment::{Scale, Trouble};
+use crate::sample::{Curve, Sample};
 
 const DOMAINS: [usize; 18] =
     [323, 2, 1581, 241, 22, 5, 3391, 3488, 3881, 4193, 4251, 1708, 24, 396, 297, 6, 15_000, 17_432];
 
-/// The names of the two ways to publish that the paper compares on it.
-pub(super) const NAMES: [&str; 2] = ["UAD", "single attributes"];
+/// The two ways to publish that the paper compares on it, and UAD as the project has it.
+pub(super) const NAMES: [&str; 3] = ["UAD", "single attributes", "UAD, ours"];
 
 /// The table.
 pub(super) struct Texas {
@@ -29,11 +32,10 @@ pub(super) struct Texas {
     queries: usize,
 }
 
-/// UAD's tables and how long they took, and single attributes.
+/// The tables of every way to publish, in the order of [`NAMES`], and how long UAD as printed took.
 pub(super) struct Published {
     pub(super) seconds: f64,
-    /// In the order of [`NAMES`].
-    pub(super) ways: [Decomposed; 2],
+    pub(super) ways: [Decomposed; 3],
 }
 
 impl Texas {
@@ -45,8 +47,8 @@ impl Texas {
 
     pub(super) fn setting(&self, runs: usize) -> String {
         format!(
-            "A synthetic table of {} rows and 18 attributes with domains from 2 to 17,432; the mean of {runs} random \
-             irreducible rule sets.",
+            "A synthetic table in place of the paper's Texas inpatients: {} rows and 18 attributes with the domains of its table 5b, from 2 \
+             to 17,432; {runs} random irreducible rule sets for each point.",
             self.columns[0].len()
         )
     }
@@ -58,13 +60,15 @@ impl Texas {
 
     pub(super) fn publish(&self, drawn: Drawn, seed: u64) -> Result<Published, Trouble> {
         let problem = self.problem(drawn, seed);
+        let mut rng = StdRng::seed_from_u64(seed);
         let started = Instant::now();
-        let tables = uad(&problem, &mut StdRng::seed_from_u64(seed)).map_err(|_| "these rules leave no tables")?;
+        let printed = uad_as_printed(&problem, &mut rng);
         let seconds = started.elapsed().as_secs_f64();
+        let ours = uad(&problem, &mut rng).map_err(|_| "these rules leave no tables")?;
         let mut divergence = Divergence::new(&problem);
-        let by_uad = Decomposed::new(&problem, &mut divergence, &tables)?;
-        let single = Decomposed::new(&problem, &mut divergence, &single_attribute(&problem))?;
-        Ok(Published { seconds, ways: [by_uad, single] })
+        let mut decomposed = |tables: &[Subtable]| Decomposed::new(&problem, &mut divergence, tables);
+        let ways = [decomposed(&printed)?, decomposed(&single_attribute(&problem))?, decomposed(&ours)?];
+        Ok(Published { seconds, ways })
     }
 
     /// How long guardian decomposition takes.
@@ -77,12 +81,47 @@ impl Texas {
     }
 
     /// Mean relative errors in the order of [`NAMES`].
-    pub(super) fn errors(&self, ways: &[Decomposed; 2], dimension: usize, share: f64) -> Result<[f64; 2], Trouble> {
+    pub(super) fn errors(&self, ways: &[Decomposed; 3], dimension: usize, share: f64) -> Result<[f64; 3], Trouble> {
         let queries = CountQueries { count: self.queries, seed: 1, dimension, share };
-        let [uad, single] = ways;
-        Ok([uad.error(&self.source, queries)?, single.error(&self.source, queries)?])
+        let [printed, single, ours] = ways.each_ref().map(|way| way.error(&self.source, queries));
+        Ok([printed?, single?, ours?])
     }
 }
+
+/// The losses under rule sets, over something that varies, in the order of [`NAMES`].
+#[derive(Debug, Clone)]
+pub(super) struct Losses {
+    pub(super) kl: [Curve; 3],
+    pub(super) error: [Curve; 3],
+}
+
+impl Losses {
+    pub(super) fn new() -> Losses {
+        Losses { kl: NAMES.map(Curve::new), error: NAMES.map(Curve::new) }
+    }
+
+    /// One point, from what each rule set lost.
+    pub(super) fn push(&mut self, x: f64, kl: &[[f64; 3]], error: &[[f64; 3]]) {
+        for place in 0..NAMES.len() {
+            let sample = |of: &[[f64; 3]]| Sample::of(&of.iter().map(|found| found[place]).collect::<Vec<_>>());
+            self.kl[place].push(x, sample(kl));
+            self.error[place].push(x, sample(error));
+        }
+    }
+
+    /// The last point of each way, as rows of a table.
+    pub(super) fn last_rows(&self) -> Vec<Vec<Cell>> {
+        let row = |place: usize| {
+            let (kl, error) = (self.kl[place].points.last()?, self.error[place].points.last()?);
+            let found = [kl.1.mean(), kl.1.error(), error.1.mean(), error.1.error()].map(Cell::Number).to_vec();
+            Some([vec![Cell::Number(kl.0), NAMES[place].into()], found].concat())
+        };
+        (0..NAMES.len()).filter_map(row).collect()
+    }
+}
+
+/// The columns of such a table.
+pub(super) const COLUMNS: [&str; 5] = ["published as", "KL divergence", "± KL", "mean relative error", "± error"];
 
 /// Skewed columns, each leaning on one before it.
 fn columns(rows: usize, rng: &mut StdRng) -> Vec<Codes> {

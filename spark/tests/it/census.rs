@@ -25,7 +25,7 @@ pub(crate) fn census(servers: &[(&str, Server)]) {
     let at = |name: &str| folder.path().join(name);
     hedgerow::synthetic::write_example(folder.path(), rows, 1).unwrap();
     let text = std::fs::read_to_string(at("policy.toml")).unwrap();
-    let parse = |text: &str| Policy::parse(text, &at("policy.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let parse = |text: &str| Policy::parse(text, at("policy.toml")).unwrap_or_else(|error| panic!("{error}"));
     // With k = 1 every row stays as it is, so this is the file in another format.
     Publish::new(&parse(&text.replace("k = 5", "k = 1")), at("copy")).format(TableFormat::Parquet).run().unwrap();
     let bytes = std::fs::metadata(at("copy/data.parquet")).unwrap().len();

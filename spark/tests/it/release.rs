@@ -23,7 +23,7 @@ pub(crate) fn a_release_is_checked_by_the_cluster(address: &str) {
         let twins = Twins::new(tempfile::tempdir().unwrap(), address, &adult_source(), &adult_policy(k));
         hedgerow_spark::publish(&twins.there, at(name)).unwrap();
         let (here, there) = (
-            hedgerow::check(&hedgerow::open(at(name)).unwrap()).unwrap(),
+            hedgerow::Release::open(at(name)).unwrap().check().unwrap(),
             hedgerow_spark::check(&at(name), address).unwrap(),
         );
         assert!(there.holds());
@@ -45,7 +45,7 @@ pub(crate) fn a_release_is_checked_by_the_cluster(address: &str) {
 
 pub(crate) fn the_command_publishes_and_checks(address: &str) {
     let twins = Twins::new(tempfile::tempdir().unwrap(), address, &adult_source(), &adult_policy(5));
-    // A path that starts where the policy is, which is no place that the server knows.
+    // A path relative to the policy's folder, which the server does not know.
     std::fs::copy(adult_file(), twins.at("adult.csv.gz")).unwrap();
     let source = "path = \"adult.csv.gz\"\ndelimiter = \";\"";
     let text = format!("[source]\nengine = \"{address}\"\n{source}\n{}", adult_policy(5));

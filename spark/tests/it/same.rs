@@ -30,7 +30,7 @@ impl Twins {
     pub(crate) fn with_sources(folder: tempfile::TempDir, here: &str, there: &str, rest: &str) -> Twins {
         let policy = |source: &str| {
             let text = format!("[source]\n{source}\n{rest}");
-            Policy::parse(&text, &folder.path().join("policy.toml")).unwrap_or_else(|error| panic!("{error}\n{text}"))
+            Policy::parse(&text, folder.path().join("policy.toml")).unwrap_or_else(|error| panic!("{error}\n{text}"))
         };
         Twins { here: policy(here), there: policy(there), folder }
     }
@@ -51,7 +51,7 @@ impl Twins {
         let (here, there) = match (here, there) {
             (Ok(here), Ok(there)) => (here, there),
             (Err(here), Err(there)) => {
-                let kind = |error: &Error| std::mem::discriminant(error);
+                let kind = |error: &Error| error.kind();
                 assert_eq!(kind(&here), kind(&there), "{here}\n{there}");
                 assert!(!self.at("there").exists());
                 return None;
@@ -59,16 +59,16 @@ impl Twins {
             (here, there) => panic!("{here:?}\n{there:?}"),
         };
         compare(&here, &there);
-        let released = [self.at("here"), self.at("there")].map(|path| hedgerow::open(path).unwrap());
-        if self.here.publish.method.name() == "anatomy" {
+        let released = [self.at("here"), self.at("there")].map(|path| hedgerow::Release::open(path).unwrap());
+        if self.here.method().name() == "anatomy" {
             self.compare_buckets();
-        } else if self.here.publish.strict {
+        } else if self.here.as_ref().publish.strict {
             let [here, there] = released.each_ref().map(|release| sorted_rows(release, |_| true));
             assert!(here == there);
         } else {
             // Rows that rules take for equal are parted at random, so what else is in them differs.
             let named = |name: &str| {
-                let mut names = self.here.rules.iter().flat_map(|rule| rule.know.iter().chain(&rule.protect));
+                let mut names = self.here.as_ref().rules.iter().flat_map(|rule| rule.know.iter().chain(&rule.protect));
                 names.any(|known| known == name)
             };
             for decided in [true, false] {
@@ -79,16 +79,16 @@ impl Twins {
         }
         let codebook = |name: &str| std::fs::read(self.at(name).join("codebook.csv")).unwrap();
         assert_eq!(codebook("here"), codebook("there"));
-        assert!(hedgerow::check(&released[1]).unwrap().holds());
+        assert!(released[1].check().unwrap().holds());
         Some((here, there))
     }
 
     fn is_quasi(&self, name: &str) -> bool {
-        self.here.attribute(name).is_some_and(|known| known.role == Role::Quasi)
+        self.here.attributes().any(|attribute| attribute == (name, Role::Quasi))
     }
 
     /// Rows that are equal to the eyes of the bucketizer are dealt at random, so that which of them
-    /// is in which bucket differs. With a column `id`, each is held against its own row of the
+    /// is in which bucket differs. With a column `id`, each is compared with its own row of the
     /// source.
     fn compare_buckets(&self) {
         let [here, there] = ["here", "there"].map(|name| {
@@ -124,8 +124,18 @@ pub(crate) fn compare(here: &Published, there: &Published) {
         published.search.as_ref().map(|search| (search.levels.clone(), search.candidates, search.proven))
     };
     assert_eq!(search(here), search(there));
-    let warnings = |published: &Published| published.warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
+    // Dependencies, methods that would lose less, and labels that narrow each other are looked for
+    // only where the rows are in memory.
+    let in_memory = ["were not looked for", "would lose", "follows from"];
+    let warnings = |published: &Published| {
+        let texts = published.warnings.iter().map(ToString::to_string);
+        texts.filter(|text| !in_memory.iter().any(|known| text.contains(known))).collect::<Vec<_>>()
+    };
     assert_eq!(warnings(here), warnings(there));
+    let unsearched = |published: &Published| {
+        published.warnings.iter().any(|warning| warning.to_string().contains("were not looked for"))
+    };
+    assert!(unsearched(there) && !unsearched(here), "the cluster says what it does not look for");
 }
 
 /// All rows of a generalized release as texts.
@@ -134,11 +144,11 @@ pub(crate) fn rows(release: &Release) -> Vec<Vec<String>> {
 }
 
 fn rows_over(release: &Release, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
-    texts(release.sensitive_in_rows().unwrap().0, is_wanted)
+    texts(&release.tables().unwrap()[0].table, is_wanted)
 }
 
 fn sorted_rows(release: &Release, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
-    sorted_texts(release.sensitive_in_rows().unwrap().0, is_wanted)
+    sorted_texts(&release.tables().unwrap()[0].table, is_wanted)
 }
 
 fn texts(table: &Table, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
@@ -183,7 +193,7 @@ pub(crate) fn adult(address: &str) {
     assert!(there.rows.suppressed > 0, "some rows are suppressed, so that suppression is compared too");
     // A second release of the same rows has another order.
     hedgerow_spark::publish(&twins.there, twins.at("again")).unwrap();
-    let order = |name: &str| rows(&hedgerow::open(twins.at(name)).unwrap());
+    let order = |name: &str| rows(&hedgerow::Release::open(twins.at(name)).unwrap());
     assert!(order("there") != order("again"));
     // What was written is a source too, with the types that Parquet declares.
     let source = format!("path = \"{}\"", twins.at("there/data.parquet").display());
@@ -223,7 +233,7 @@ pub(crate) fn adult_in_buckets(address: &str) {
         assert!(there.classes.count > 5000, "{}", there.classes.count);
         let found = hedgerow_spark::check(&twins.at("there"), address).unwrap();
         assert!(found.holds());
-        let here = hedgerow::check(&hedgerow::open(twins.at("there")).unwrap()).unwrap();
+        let here = hedgerow::Release::open(twins.at("there")).unwrap().check().unwrap();
         assert_eq!((here.guarantees, here.classes, here.rows), (found.guarantees, found.classes, found.rows));
         // The rows of another deal: their buckets are not those that the counts are of.
         hedgerow_spark::publish(&twins.there, twins.at("other")).unwrap();
@@ -261,9 +271,9 @@ pub(crate) fn other_methods_are_refused(address: &str) {
              [[rule]]\nrequire = {{ model = \"k-anonymity\", k = 2 }}\n[publish]\n{publish}\n"
         );
         let text = format!("[source]\n{source}\n{rest}");
-        let policy = Policy::parse(&text, &folder.path().join("policy.toml")).unwrap();
+        let policy = Policy::parse(&text, folder.path().join("policy.toml")).unwrap();
         let error = hedgerow_spark::publish(&policy, folder.path().join("release")).unwrap_err();
-        assert!(matches!(error, Error::Input(_) | Error::Policy(_)), "{error}");
+        assert_eq!(error.exit_code(), 2, "{error}");
         assert!(error.to_string().contains(named), "{error}");
         assert!(!folder.path().join("release").exists());
     }
@@ -351,11 +361,11 @@ pub(crate) fn tables_and_queries(address: &str) {
                 flag = { role = \"sensitive\" }\n\
                 [[rule]]\nprotect = \"flag\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n";
     let query = "SELECT id, CAST(id % 30 AS INT) AS age, CAST(id AS DECIMAL(10, 2)) / 4 AS paid, \
-                 DATE '2024-01-01' AS since, id % 2 = 0 AS flag FROM range(300); -- all of them";
+                 DATE '2024-01-01' AS since, id % 7 < 4 AS flag FROM range(300); -- all of them";
     let mut csv = "id,age,paid,since,flag\n".to_owned();
     for id in 0..300 {
         let paid = f64::from(id) / 4.0;
-        writeln!(csv, "{id},{},{paid},2024-01-01,{}", id % 30, id % 2 == 0).unwrap();
+        writeln!(csv, "{id},{},{paid},2024-01-01,{}", id % 30, id % 7 < 4).unwrap();
     }
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), csv).unwrap();

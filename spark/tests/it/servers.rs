@@ -15,7 +15,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The Connect server that the Python package `pyspark` brings, with so much memory; it needs
+    /// The Connect server that the Python package `pyspark` brings, with this much memory; it needs
     /// Java.
     pub(crate) fn spark(memory: &str) -> Option<Server> {
         let Some(home) = python().and_then(|python| spark_home(&python)).filter(|_| runs("java", "-version")) else {
@@ -31,7 +31,7 @@ impl Server {
             format!("spark.connect.grpc.binding.port={port}"),
             "spark.ui.enabled=false".to_owned(),
             "spark.sql.shuffle.partitions=2".to_owned(),
-            // Two minutes where nobody sets it: answers are complete all the same.
+            // Two minutes by default: answers are complete all the same.
             "spark.connect.execute.reattachable.senderMaxStreamDuration=1s".to_owned(),
             format!("spark.sql.warehouse.dir={}", folder.path().join("warehouse").display()),
         ] {
@@ -94,8 +94,21 @@ fn runs(program: &str, argument: &str) -> bool {
 
 fn skipped(what: &str, how: &str) -> Option<Server> {
     assert!(std::env::var_os("HEDGEROW_CI").is_none(), "{what} is missing: {how}");
-    println!("skipped: {what} is not here. To have it: {how}; name its Python in HEDGEROW_SPARK_PYTHON");
+    let why = format!("{what} is not here. To have it: {how}; name its Python in HEDGEROW_SPARK_PYTHON");
+    println!("skipped: {why}");
+    note_skipped(&why);
     None
+}
+
+/// `cargo xtask test` names a file in which tests note that they were skipped, and why: what they
+/// print is seen only where they fail.
+fn note_skipped(why: &str) {
+    use std::io::Write;
+    let Some(path) = std::env::var_os("HEDGEROW_SKIPPED") else { return };
+    let thread = std::thread::current();
+    let line = format!("{}: {why}\n", thread.name().unwrap_or("a test"));
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(line.as_bytes())).unwrap();
 }
 
 fn free_port() -> u16 {

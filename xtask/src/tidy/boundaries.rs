@@ -1,5 +1,5 @@
 //! Which crate of the workspace may use which, and which outside crates any of them may use. Both
-//! tables are read from ARCHITECTURE.md and held against the manifests.
+//! tables are read from ARCHITECTURE.md and compared with the manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ const CRATES: &[&str] = &["crate", "may use"];
 const TESTS: &[&str] = &["tests of", "may also use"];
 const DEPENDENCIES: &[&str] = &["dependency", "why"];
 
-/// What one crate may use.
+/// The crates that one crate may use.
 #[derive(Debug)]
 enum Allowed {
     /// Every crate that is not itself marked `any`, so that nothing comes to depend on those.

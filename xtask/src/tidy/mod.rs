@@ -1,11 +1,15 @@
-//! What is out of place, one line for each finding: `path:line: problem (hint)`.
+//! The checks of `cargo xtask tidy`, one line for each finding: `path:line: problem (hint)`.
 //!
 //! A document that no program reads is wrong within a month. Here the boundaries of the crates, the
 //! dependency decisions and the index of papers are read from the documents themselves and held
 //! against the code.
 
 mod boundaries;
+mod circles;
+mod experiments;
+mod grammar;
 mod records;
+mod seeds;
 mod source;
 mod text;
 mod words;
@@ -23,11 +27,15 @@ const CHECKS: &[fn(&Repo) -> Vec<Finding>] = &[
     source::check,
     text::check,
     words::check,
+    grammar::check,
+    circles::check,
+    seeds::the_daemon_names_none,
     records::architecture_is_short,
     records::lints_are_inherited,
     records::changelog_is_open,
     records::papers_name_what_exists,
     records::links_lead_somewhere,
+    experiments::check,
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

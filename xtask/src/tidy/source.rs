@@ -1,4 +1,4 @@
-//! What every Rust file keeps: it opens by saying what it is, stays short, has a name that means
+//! The rules of every Rust file: it opens by saying what it is, stays short, has a name that means
 //! something, and holds nothing left half done.
 
 use super::Finding;
@@ -9,10 +9,6 @@ const LINES_TO_NOTE: usize = 400;
 
 /// Longer comment lines are hard to read next to code, and rustfmt leaves them as they are.
 const COMMENT_COLUMNS_MAX: usize = 100;
-
-/// Whether long comment lines fail the run. Until all are wrapped they are noted, one note for each
-/// file.
-const LONG_COMMENTS_REFUSED: bool = true;
 
 /// A thing with no better name than these has not been understood yet.
 const EMPTY_NAMES: &[&str] = &["util", "utils", "common", "core", "helper", "helpers", "misc", "types"];
@@ -73,15 +69,18 @@ fn unfinished(path: &str, text: &str) -> Vec<Finding> {
 }
 
 fn long_comments(path: &str, text: &str) -> Vec<Finding> {
-    let is_long = |line: &str| is_wrappable_comment(line) && line.chars().count() > COMMENT_COLUMNS_MAX;
-    let lines = text.lines().enumerate().filter(|(_, line)| is_long(line)).map(|(index, _)| index + 1);
-    let problem = format!("a comment line over {COMMENT_COLUMNS_MAX} columns");
-    if LONG_COMMENTS_REFUSED {
-        return lines.map(|line| Finding::new(path, line, problem.as_str(), "wrap it")).collect();
+    let mut in_example = false;
+    let mut findings = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        // Code in documentation is as wide as other code.
+        let words = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+        in_example = line.trim_start().starts_with("//") && in_example != words.starts_with("```");
+        if !in_example && is_wrappable_comment(line) && line.chars().count() > COMMENT_COLUMNS_MAX {
+            let problem = format!("a comment line over {COMMENT_COLUMNS_MAX} columns");
+            findings.push(Finding::new(path, index + 1, problem, "wrap it"));
+        }
     }
-    let lines: Vec<usize> = lines.collect();
-    let note = |&first: &usize| Finding::note(path, first, format!("{problem}, {} in all", lines.len()), "wrap it");
-    lines.first().map(note).into_iter().collect()
+    findings
 }
 
 /// A line that is all comment, and neither a row of a table nor an address, which cannot be broken.

@@ -5,12 +5,12 @@
 use super::Finding;
 use crate::repo::{File, Repo};
 
-/// Where absolute paths of somebody's own machine begin, in two parts so that this file does not
+/// How absolute paths of a developer's machine begin, in two parts so that this file does not
 /// name one.
 const MACHINE_ROOTS: &[(&str, &str)] =
     &[("/wo", "rk/"), ("/ro", "ot/"), ("/ho", "me/"), ("/Us", "ers/"), ("/tmp/ba", "sh")];
 
-/// Whoever clones the repository pays for every large file ever added, for good.
+/// Every clone of the repository pays for every large file ever added.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 const WRITTEN_BY_PEOPLE: &[&str] = &["rs", "toml", "md", "sh", "yml", "yaml", "py"];

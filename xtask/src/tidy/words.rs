@@ -144,7 +144,7 @@ fn is_read(path: &str) -> bool {
 
 /// The lower-case words of a line. An identifier is several. A punctuation mark is an empty word,
 /// so that no phrase reaches across it.
-fn words(line: &str) -> Vec<String> {
+pub(super) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut was_lower = false;

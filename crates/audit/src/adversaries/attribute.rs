@@ -9,14 +9,17 @@
 //! Each comes with the class in which it is the strongest. With a list of people, a person's class
 //! is what they can be in.
 
+use hashbrown::HashMap;
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Table, TableError};
 use serde_json::json;
 
+use crate::Adversary;
 use crate::combined_view::{CombinedView, View};
-use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst, named};
+use crate::linked::{Alike, Linked, UNITS_COUNTED};
 
-/// What is released about some people who look alike.
+/// The released values of some people who look alike.
 struct Described {
     view: View,
     people: u64,
@@ -29,7 +32,7 @@ pub(crate) fn run(
     sensitive: &SensitiveCounts,
     people: Option<&Table>,
 ) -> Result<Finding, TableError> {
-    let mut finding = Finding::new("attribute", vec![name.to_owned()], Some(&sensitive.name));
+    let mut finding = Finding::new(Adversary::Attribute, vec![name.to_owned()], Some(&sensitive.name));
     let mut combined = CombinedView::new(&sensitive.name, &[(name, classes)]);
     let (described, of_person) = match people {
         None => (of_buckets(&combined), Vec::new()),
@@ -73,7 +76,7 @@ pub(crate) fn run(
             shares.clone().map(|(value, share)| (value, share * rows as f64 / side.totals[value as usize] as f64));
         let (lifted, lift) = highest(lifts);
         skewed.offer((-lift, class), || {
-            (lift, exposure(format!("`{}` is {lift:.1} times as likely as in the table", combined.text(lifted))))
+            (lift, exposure(format!("{} is {lift:.1} times as likely as in the table", named(combined.text(lifted)))))
         });
         if let (Some(numbers), Some(range)) = (&numbers, range) {
             let share = spread(view.values.iter().map(|&(value, _)| numbers[value as usize])) / range;
@@ -97,6 +100,56 @@ pub(crate) fn run(
     Ok(finding)
 }
 
+/// The same of a release that links the rows of a unit: every unit is a person, known by all its
+/// rows, and the units whose rows are in the same classes are those that it can be. A value that
+/// all of them have in a class is disclosed, also where some have others besides.
+pub(crate) fn run_linked(name: &str, classes: &ReleasedClasses, linked: &Linked<'_>, protect: &str) -> Option<Finding> {
+    let column = linked.table.column(protect)?;
+    let values = linked.values(column);
+    let mut finding = Finding::new(Adversary::Attribute, vec![name.to_owned()], Some(protect));
+    let mut worst = Worst::new();
+    for Alike { classes: in_classes, units } in linked.alike() {
+        let people = units.len() as u64;
+        let (mut top, mut left) = (0.0f64, u64::MAX);
+        for class in in_classes.chunk_by(|a, b| a == b).map(|equal| equal[0]) {
+            let mut having: HashMap<u32, u64> = HashMap::new();
+            for unit in &units {
+                values
+                    .get(&(*unit, class))
+                    .into_iter()
+                    .flatten()
+                    .for_each(|&value| *having.entry(value).or_default() += 1);
+            }
+            let most = having.values().copied().max().unwrap_or(0);
+            // A value that every unit has leaves no choice.
+            let here = if most == people { 1 } else { having.len() as u64 };
+            let share = most as f64 / people.max(1) as f64;
+            worst.offer((-share, here, u64::MAX - people, class), || {
+                let share = |rows: u64| rows as f64 / people.max(1) as f64;
+                let mut values: Vec<(String, f64)> =
+                    having.iter().map(|(&value, &rows)| (column.domain.text(value), share(rows))).collect();
+                super::likeliest_first(&mut values);
+                let cells = vec![ReleaseCells::new(name, classes.describe(class as usize))];
+                Exposure {
+                    cells,
+                    values,
+                    people,
+                    why: "the values of the units whose rows are in the same classes".to_owned(),
+                }
+            });
+            (top, left) = (top.max(share), left.min(here));
+        }
+        finding.people += people;
+        finding.leave(left, people);
+        finding.at_risk += if left <= 1 { people } else { 0 };
+        finding.effective_k = Some(finding.effective_k.map_or(people, |least| least.min(people)));
+        finding.max_confidence = finding.max_confidence.max(top);
+    }
+    finding.worst = worst.into_vec();
+    finding.note(UNITS_COUNTED);
+    Some(finding)
+}
+
 /// Of each bucket, by its first class.
 fn of_buckets(combined: &CombinedView<'_>) -> Vec<Described> {
     let Some(side) = combined.sides.first() else { return Vec::new() };
@@ -117,7 +170,7 @@ fn of_buckets(combined: &CombinedView<'_>) -> Vec<Described> {
         .collect()
 }
 
-/// What is released about each combination, and which one each person is in.
+/// The released values of each combination, and the combination of each person.
 fn of_people(combined: &mut CombinedView<'_>, people: &Table) -> Result<(Vec<Described>, Vec<u32>), TableError> {
     let group = combined.people(people)?;
     let views = &combined.sides[0].views;
@@ -175,7 +228,7 @@ mod tests {
     /// Three of four old people have the value 50, which is what the adversary infers for each of
     /// them.
     #[test]
-    fn guesses_are_held_against_the_truth() {
+    fn guesses_are_compared_with_the_truth() {
         let rows = [["old", "50"], ["old", "50"], ["old", "50"], ["old", "60"], ["young", "10"], ["young", "60"]];
         let people = Table::from_texts(
             &NAMES,

@@ -1,4 +1,4 @@
-//! The composition attack: somebody is in several releases, and only what all of them allow remains
+//! The composition attack: a person is in several releases, and only what all of them allow remains
 //! (Ganta, Kasiviswanathan, Smith 2008; Baig, Li, Liu, Wang: *Cloning for privacy protection in
 //! multiple independent data publications*, 2011, sections 4 and 5).
 //!
@@ -16,6 +16,7 @@
 use serde_json::json;
 
 use super::exposure;
+use crate::Adversary;
 use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Finding, Needs, Worst};
 
@@ -46,9 +47,9 @@ pub fn beta(first: &[u64], second: &[u64]) -> f64 {
     1.0 / first.iter().zip(second).map(|(&a, &b)| f64::min(a as f64 / one, b as f64 / two)).sum::<f64>()
 }
 
-/// Over people, or over the combinations of cells that somebody could be in.
+/// Over people, or over the combinations of cells that a person could be in.
 pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
-    let mut finding = Finding::new("composition", combined.names(&group.sides), Some(combined.protect));
+    let mut finding = Finding::new(Adversary::Composition, combined.names(&group.sides), Some(combined.protect));
     let people_known = group.combinations.iter().any(|combination| combination.people > 0);
     let (mut worst, mut outside, mut theta) = (Worst::new(), 0u64, f64::NEG_INFINITY);
     let (mut known, mut hits) = (0u64, 0u64);

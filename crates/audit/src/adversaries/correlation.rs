@@ -14,6 +14,7 @@ use hashbrown::HashMap;
 use serde_json::json;
 
 use super::exposure;
+use crate::Adversary;
 use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Finding, Worst};
 
@@ -54,6 +55,17 @@ impl ValueRows {
         let all = self.all.unwrap_or(self.first + self.second);
         ln_choose(self.first, joint) + ln_choose(all.saturating_sub(self.first), self.second - joint)
     }
+}
+
+/// For each value, whether some vector has a row of it in the joint cell. Weights can be too small
+/// for a number to hold, so that a confidence of 0 is not the same.
+pub fn possible(values: &[ValueRows], joint: u64) -> Vec<bool> {
+    let least: u64 = values.iter().map(|value| value.bounds().0 as u64).sum();
+    let of = |value: &ValueRows| {
+        let (own, most) = value.bounds();
+        (most as u64).min((joint + own as u64).saturating_sub(least)) > 0
+    };
+    values.iter().map(of).collect()
 }
 
 /// `None` when no vector is possible: the joint cell cannot have that size.
@@ -154,13 +166,19 @@ const WORK_MAX: u64 = 20_000_000;
 /// Over the joint cells of two releases that the given people fill.
 pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], weights: Weights) -> Finding {
     let sides = pair.map(|position| group.sides[position]);
-    let mut finding = Finding::new("correlation", combined.names(&sides), Some(combined.protect));
+    let mut finding = Finding::new(Adversary::Correlation, combined.names(&sides), Some(combined.protect));
     let mut joint: HashMap<[u32; 2], u64> = HashMap::new();
     for combination in &group.combinations {
         *joint.entry(pair.map(|position| combination.views[position])).or_default() += combination.people;
     }
     let mut joint: Vec<([u32; 2], u64)> = joint.into_iter().collect();
     joint.sort_unstable();
+    let listed: u64 = joint.iter().map(|(_, people)| people).sum();
+    let in_one_class = |(views, _): &([u32; 2], u64)| {
+        (0..2).all(|side| combined.sides[sides[side]].views[views[side] as usize].classes.len() == 1)
+    };
+    let everyone =
+        sides.iter().all(|&side| combined.sides[side].classes.rows == listed) && joint.iter().all(in_one_class);
     let (mut worst, mut unfit, mut large) = (Worst::new(), 0u64, 0u64);
     let pair_group = Group { sides: sides.to_vec(), combinations: Vec::new(), of_person: Vec::new(), cut: false };
     let mut risks: HashMap<[u32; 2], (bool, f64)> = HashMap::new();
@@ -173,9 +191,11 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], 
         }
         let values: Vec<u32> =
             first.values.iter().map(|&(value, _)| value).filter(|&value| second.weight(value) > 0.0).collect();
+        // Rows that are in neither cell are of people in other cells only where everyone is listed
+        // and in one class of each release.
         let all = |value: u32| {
             let [one, two] = sides.map(|side| combined.sides[side].totals[value as usize]);
-            (one == two).then_some(one)
+            (everyone && one == two).then_some(one)
         };
         let rows: Vec<ValueRows> = values
             .iter()
@@ -194,8 +214,13 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], 
             unfit += people;
             continue;
         };
-        let left: Vec<(u32, f64)> =
-            values.into_iter().zip(found.confidences).filter(|(_, confidence)| *confidence > 0.0).collect();
+        let left: Vec<(u32, f64)> = values
+            .into_iter()
+            .zip(found.confidences)
+            .zip(possible(&rows, people))
+            .filter(|(_, possible)| *possible)
+            .map(|(value, _)| value)
+            .collect();
         finding.leave(left.len() as u64, people);
         finding.at_risk += if left.len() == 1 { people } else { 0 };
         let top = left.iter().map(|&(_, confidence)| confidence).fold(0.0, f64::max);
@@ -212,6 +237,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], 
         risks.get(&pair.map(|position| combination.views[position])).copied().unwrap_or((false, 0.0))
     };
     finding.list_people(&group.of_person, &group.combinations.iter().map(of_pair).collect::<Vec<_>>());
+    finding.note("each two cells are judged alone: what other cells leave is not used, `worlds` uses it");
     let weights = if weights == Weights::Uniform { "uniform" } else { "exact" };
     finding.details.insert("weights".to_owned(), json!(weights));
     if unfit > 0 {

@@ -13,13 +13,14 @@ use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Column, Table, TableError};
 use serde_json::json;
 
+use crate::Adversary;
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 use crate::people::FoundPeople;
 
 const ROUNDS: usize = 20;
 const SCALINGS: usize = 20;
 
-/// What is believed of one bucket: by class, then by value, how many rows of the class have the
+/// The beliefs about one bucket: by class, then by value, how many rows of the class have the
 /// value.
 struct Belief {
     classes: Vec<u32>,
@@ -34,9 +35,9 @@ pub(crate) fn run(
     sensitive: &SensitiveCounts,
     people: Option<&Table>,
 ) -> Result<Finding, TableError> {
-    let mut finding = Finding::new("definetti", vec![name.to_owned()], Some(&sensitive.name));
+    let mut finding = Finding::new(Adversary::Definetti, vec![name.to_owned()], Some(&sensitive.name));
     if classes.len() == classes.buckets() {
-        finding.note("every class lists its own values: there is no bucket to sort out");
+        finding.note("every class lists its own values, so the attack has no bucket to sort out");
         return Ok(finding);
     }
     let beliefs = learn(classes, sensitive);
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_buckets_show_sorts_each_of_them_out() {
+    fn shares_over_all_buckets_separate_the_rows_of_each() {
         let planted = buckets(100, true);
         let found = run("r", &planted, &planted.sensitive[0], None).unwrap();
         let (learned, baseline) = (&found.details["expected_accuracy"], &found.details["baseline"]);

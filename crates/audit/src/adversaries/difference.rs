@@ -1,22 +1,24 @@
-//! What publishing a changed table again discloses: composition with oneself (Byun, Sohn, Bertino,
-//! Li: *Secure anonymization for incremental datasets*, 2006; Xiao, Tao: *m-invariance*, 2007).
+//! The disclosure by publishing a changed table again: composition with oneself (Byun, Sohn,
+//! Bertino, Li: *Secure anonymization for incremental datasets*, 2006; Xiao, Tao: *m-invariance*,
+//! 2007).
 //!
-//! Whoever is in a cell of the older release is, in the newer one, in a cell that meets it; so
-//! people never leave a *region*, the cells of both releases that hang together by meeting (and by
+//! A person in a cell of the older release is, in the newer one, in a cell that meets it; so people
+//! never leave a *region*, the cells of both releases that are connected by meeting (and by
 //! sharing a bucket). Where cells stayed as they were, each is a region of its own. Region by
-//! region the adversary subtracts: if values only came, and of one kind, everybody who appeared has
-//! it; if values only went, everybody who left had it; and where one went and another came,
-//! somebody changed, or was replaced. Comings and goings that cancel out are not seen.
+//! region the adversary subtracts: if values only came, and of one kind, all people who appeared
+//! have it; if values only went, all people who left had it; and where one went and another came, a
+//! person changed, or was replaced. Arrivals and departures that cancel out are not seen.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
 use serde_json::json;
 
-use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
+use crate::Adversary;
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst, named};
 use crate::joint_cells::joint_cells;
 
 /// Releases whose cells meet in more ways are not compared.
-const MEETINGS_MAX: usize = 5_000_000;
+const OVERLAPS_MAX: usize = 5_000_000;
 
 /// The change of one region: by value, how many rows more or fewer.
 struct Change {
@@ -35,8 +37,8 @@ pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasse
     if older.1.sensitive(protect).is_none() || newer.1.sensitive(protect).is_none() || !shared {
         return None;
     }
-    let mut finding = Finding::new("difference", vec![older.0.to_owned(), newer.0.to_owned()], Some(protect));
-    let joint = joint_cells(&[older.1, newer.1], MEETINGS_MAX);
+    let mut finding = Finding::new(Adversary::Difference, vec![older.0.to_owned(), newer.0.to_owned()], Some(protect));
+    let joint = joint_cells(&[older.1, newer.1], OVERLAPS_MAX);
     if joint.cut {
         finding.note("the cells of the releases meet in too many ways to be compared");
         return Some(finding);
@@ -77,7 +79,7 @@ pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasse
 
 fn describe_change(change: &Change) -> String {
     let list = |rows: &[(String, u64)]| {
-        let rows: Vec<String> = rows.iter().map(|(value, count)| format!("{count} × `{value}`")).collect();
+        let rows: Vec<String> = rows.iter().map(|(value, count)| format!("{count} × {}", named(value))).collect();
         rows.join(", ")
     };
     let here = match change.others {
@@ -91,7 +93,7 @@ fn describe_change(change: &Change) -> String {
     }
 }
 
-/// Which buckets of two releases hang together: those of the older one first, then those of the
+/// Which buckets of two releases are connected: those of the older one first, then those of the
 /// newer.
 struct Regions {
     /// Leads to the lowest bucket of the region.
@@ -139,7 +141,7 @@ impl Regions {
                 let region = self.above[first + table.bucket_of[class] as usize];
                 let named = if sign > 0 { Ok(class) } else { Err(class) };
                 let known = classes.entry(region).or_insert((named, 0));
-                // The same cells in the older release are no others.
+                // A class with the same cells in the older release is the same class.
                 known.1 += usize::from(known.0 != named && !same_cells(older, newer, known.0, named));
             }
         }
@@ -194,7 +196,7 @@ mod tests {
     const FIRST: [[&str; 2]; 4] = [["old", "flu"], ["old", "HIV"], ["young", "flu"], ["young", "cold"]];
 
     #[test]
-    fn who_comes_alone_is_known_by_the_difference() {
+    fn a_single_arrival_is_disclosed_by_the_difference() {
         let second = [FIRST.as_slice(), &[["old", "HIV"]]].concat();
         let found = differ(&FIRST, &second);
         assert_eq!((found.people, found.at_risk, found.effective_l), (1, 1, Some(1)));
@@ -205,12 +207,12 @@ mod tests {
         let changed = differ(&FIRST, &[["old", "flu"], ["old", "cold"], ["young", "flu"], ["young", "cold"]]);
         assert_eq!(changed.worst[0].why, "1 × `HIV` went and 1 × `cold` came in these cells");
         assert_eq!((&changed.details["changed"], &changed.details["left"]), (&json!(1), &json!(0)));
-        let nobody_left = differ(&FIRST, &FIRST[2..]);
-        assert_eq!(nobody_left.worst[0].why, "who left these cells: 1 × `HIV`, 1 × `flu`");
+        let nothing_came = differ(&FIRST, &FIRST[2..]);
+        assert_eq!(nothing_came.worst[0].why, "who left these cells: 1 × `HIV`, 1 × `flu`");
     }
 
     #[test]
-    fn nothing_changes_or_several_come_together() {
+    fn unchanged_releases_and_several_arrivals_disclose_no_one() {
         let same = differ(&FIRST, &FIRST);
         assert_eq!((same.people, same.at_risk, same.effective_l), (0, 0, None));
         let second = [FIRST.as_slice(), &[["old", "HIV"], ["old", "flu"]]].concat();
@@ -236,8 +238,8 @@ mod tests {
         assert_eq!(found.worst[0].why, "who appeared in these cells or 4 that hang together with them: 1 × `gout`");
     }
 
-    /// People with ages below 60 in cells of random widths: by region, what a count of everybody's
-    /// values shows.
+    /// People with ages below 60 in cells of random widths: by region, what a count of all values
+    /// shows.
     #[test]
     fn random_changes_agree_with_counting_people_by_region() {
         let values = ["a", "b", "c"];
@@ -263,8 +265,8 @@ mod tests {
                 table(&rows)
             };
             let found = run(("1", &rows(&older)), ("2", &rows(&newer)), "disease").unwrap();
-            // Regions by walking: ages hang together when a cell of either release, with somebody
-            // in it, holds both.
+            // Regions by walking: two ages are connected when one nonempty cell of either release
+            // holds both.
             let filled = |released: &[(String, &str)], width: u32, age: u32| {
                 released
                     .iter()

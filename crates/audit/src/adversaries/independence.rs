@@ -9,13 +9,15 @@
 use serde_json::{Value, json};
 
 use super::exposure;
+use crate::Adversary;
 use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Finding, Worst};
 
 /// How many rows of the probabilistic table are reported.
 const TABLE_MAX: usize = 10_000;
 
-/// What one release shows: the rows of each value in a class, ascending by value, and in the table.
+/// The counts of one release: the rows of each value in a class, ascending by value, and in the
+/// table.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassRows<'a> {
     pub class: &'a [(u32, f64)],
@@ -43,7 +45,7 @@ pub fn posterior(prior: &[f64], releases: &[ClassRows<'_>]) -> Vec<(u32, f64)> {
 }
 
 pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, with_table: bool) -> Finding {
-    let mut finding = Finding::new("independence", combined.names(&group.sides), Some(combined.protect));
+    let mut finding = Finding::new(Adversary::Independence, combined.names(&group.sides), Some(combined.protect));
     let prior = prior(combined, group);
     let mut worst = Worst::new();
     let mut places: Vec<(bool, f64)> = Vec::with_capacity(group.combinations.len());

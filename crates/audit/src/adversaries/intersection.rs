@@ -1,5 +1,5 @@
 //! The intersection attack on the sub-tables of one custodian (Jin, Zhang, Zhang, Das: *Versatile
-//! publishing for privacy preservation*, 2010, section 1.3): everybody is in every sub-table, so
+//! publishing for privacy preservation*, 2010, section 1.3): every person is in every sub-table, so
 //! only what all of them allow together can be true.
 //!
 //! Every sub-table is two *views* of the same people: its rows, with their quasi-identifiers, and
@@ -18,6 +18,7 @@
 use hashbrown::HashMap;
 use serde_json::json;
 
+use crate::Adversary;
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 use views::{Member, Views};
 
@@ -46,7 +47,7 @@ pub struct Joined {
     pub contradiction: bool,
 }
 
-/// What all sub-tables together allow for every row of each.
+/// The values that all sub-tables together allow for every row of each.
 pub fn join(tables: &[SubTable]) -> Joined {
     let buckets = tables.iter().flat_map(|table| &table.buckets);
     let members: usize = buckets.map(|bucket| bucket.rows.len() + bucket.values.len()).sum();
@@ -105,7 +106,7 @@ fn allowed(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
 }
 
 pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
-    let mut finding = Finding::new("intersection", names, None);
+    let mut finding = Finding::new(Adversary::Intersection, names, None);
     let joined = join(tables);
     let mut worst = Worst::new();
     let people = |table: &SubTable| table.buckets.iter().flat_map(|bucket| &bucket.rows).map(|(_, n)| n).sum();
@@ -132,7 +133,7 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
             ),
         });
     }
-    // Somebody may be exposed in several tables.
+    // One person may be exposed in several tables.
     finding.at_risk = finding.at_risk.min(finding.people);
     let exposed: HashMap<usize, u64> =
         joined.rows.iter().filter(|row| row.values.len() == 1).fold(HashMap::new(), |mut exposed, row| {

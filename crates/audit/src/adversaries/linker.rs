@@ -1,8 +1,8 @@
-//! The linker: an adversary who knows somebody's quasi-identifiers and looks for their row. How
+//! The linker: an adversary who knows a person's quasi-identifiers and looks for their row. How
 //! prosecutor, journalist and marketer choose is in [`crate::Risk`]; here every person of a list,
 //! or every released row, is looked for in a release.
 //!
-//! Everybody in the release is in the population, so that the journalist picks among at least as
+//! Every person in the release is in the population, so that the journalist picks among at least as
 //! many people as rows match; with a list of people, among at least as many of them as match the
 //! same cells.
 
@@ -11,7 +11,9 @@ use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Cover, Table, TableError};
 use serde_json::json;
 
+use crate::Adversary;
 use crate::finding::{Exposure, Finding, Needs, ReleaseCells, Worst};
+use crate::linked::{Linked, UNITS_COUNTED};
 use crate::people::FoundPeople;
 use crate::risk::{Matched, Risk};
 
@@ -23,15 +25,48 @@ pub(crate) fn run(
     people: Option<&Table>,
     k: u64,
 ) -> Result<Finding, TableError> {
-    let mut finding = Finding::new("linker", vec![name.to_owned()], None);
+    let rows = |place: &[u32]| place.iter().map(|&class| u64::from(classes.sizes[class as usize])).sum::<u64>();
+    run_among(name, classes, people, k, "rows", || by_cells(classes), rows)
+}
+
+/// The same of a release that links the rows of a unit: k is a number of units. Without a list of
+/// people every unit is one, known by all its rows.
+pub(crate) fn run_linked(
+    name: &str,
+    classes: &ReleasedClasses,
+    linked: &Linked<'_>,
+    people: Option<&Table>,
+    k: u64,
+) -> Result<Finding, TableError> {
+    let every_unit = || {
+        let matched = |units: u64| Matched { people: units, rows: units, population: Some(units) };
+        let alike = linked.alike().into_iter();
+        alike.map(|alike| (alike.classes[0] as usize, matched(alike.units.len() as u64))).collect()
+    };
+    let mut finding = run_among(name, classes, people, k, "units", every_unit, |place| linked.units_in(place))?;
+    finding.note(UNITS_COUNTED);
+    Ok(finding)
+}
+
+fn run_among(
+    name: &str,
+    classes: &ReleasedClasses,
+    people: Option<&Table>,
+    k: u64,
+    counted: &str,
+    everyone: impl Fn() -> Vec<(usize, Matched)>,
+    matching: impl Fn(&[u32]) -> u64,
+) -> Result<Finding, TableError> {
+    let mut finding = Finding::new(Adversary::Linker, vec![name.to_owned()], None);
     let matched = match people {
-        None => by_cells(classes),
+        None => everyone(),
         Some(people) => {
             let found = FoundPeople::new(name, classes, people)?;
             finding.not_in_release(not_in_release(&found));
-            let places: Vec<(bool, f64)> = found.places.iter().map(|place| chance(classes, place, k)).collect();
+            let matching: Vec<u64> = found.places.iter().map(|place| matching(place)).collect();
+            let places: Vec<(bool, f64)> = matching.iter().map(|&rows| chance(rows, k)).collect();
             finding.list_people(&found.of_person, &places);
-            by_people(classes, &found)
+            by_people(&found, &matching)
         }
     };
     let mut worst = Worst::new();
@@ -42,7 +77,11 @@ pub(crate) fn run(
             cells: vec![ReleaseCells::new(name, classes.describe(class))],
             values: Vec::new(),
             people,
-            why: if rows == 1 { "one row matches".to_owned() } else { format!("only {rows} rows match") },
+            why: if rows == 1 {
+                format!("one {} matches", counted.trim_end_matches('s'))
+            } else {
+                format!("only {rows} {counted} match")
+            },
         });
     }
     finding.effective_k = matched.iter().map(|(_, matched)| matched.rows).min();
@@ -81,18 +120,16 @@ fn by_cells(classes: &ReleasedClasses) -> Vec<(usize, Matched)> {
     alike.into_iter().map(|(class, rows)| (class, Matched { people: rows, rows, population: Some(rows) })).collect()
 }
 
-/// Whether fewer than k rows match somebody in these classes, and the chance of picking theirs.
-fn chance(classes: &ReleasedClasses, place: &[u32], k: u64) -> (bool, f64) {
-    let rows: u64 = place.iter().map(|&class| u64::from(classes.sizes[class as usize])).sum();
+/// Whether fewer than k rows match a person, and the chance of picking theirs.
+fn chance(rows: u64, k: u64) -> (bool, f64) {
     if rows == 0 { (false, 0.0) } else { (rows < k, 1.0 / rows as f64) }
 }
 
 /// People of a list by the classes that they match.
-fn by_people(classes: &ReleasedClasses, found: &FoundPeople) -> Vec<(usize, Matched)> {
-    let places = found.places.iter().zip(found.counts());
+fn by_people(found: &FoundPeople, matching: &[u64]) -> Vec<(usize, Matched)> {
+    let places = found.places.iter().zip(found.counts()).zip(matching);
     places
-        .filter_map(|(place, people)| {
-            let rows: u64 = place.iter().map(|&class| u64::from(classes.sizes[class as usize])).sum();
+        .filter_map(|((place, people), &rows)| {
             Some((*place.first()? as usize, Matched { people, rows, population: Some(people.max(rows)) }))
         })
         .collect()
@@ -130,7 +167,7 @@ mod tests {
         for (name, value) in [("marketer", 0.5), ("share_below_k", 0.25), ("prosecutor", 1.0), ("journalist", 1.0)] {
             assert_eq!(found.details[name], json!(value), "{name}");
         }
-        assert_eq!(run("r", &release(), None, 1).unwrap().at_risk, 0, "nobody is below 1");
+        assert_eq!(run("r", &release(), None, 1).unwrap().at_risk, 0, "no class has fewer than 1 row");
         let safe = classes(&["age", "salary"], &[["*", "50"], ["*", "10"]]);
         let found = run("r", &safe, None, 2).unwrap();
         assert_eq!((found.at_risk, found.effective_k, found.max_confidence), (0, Some(2), 0.5));

@@ -2,7 +2,7 @@
 //! publishing*, 2007): who knows that an algorithm generalizes only as far as it must, knows that
 //! everything finer breaks the rule, and that rules out some of what a class could hide.
 //!
-//! The adversary knows everybody's quasi-identifiers, which method was used, and what was required.
+//! The adversary knows all quasi-identifiers, which method was used, and what was required.
 //! Where k-anonymity alone explains why nothing finer was published, nothing is learned; where it
 //! does not, too few sensitive values must be the reason, and the ways to give the values of a
 //! class to its people are only those in which that is so.
@@ -24,6 +24,7 @@ use hedgerow_release::manifest::Claim;
 use hedgerow_table::{Hierarchy, Table, TableError};
 use serde_json::json;
 
+use crate::Adversary;
 use crate::finding::{Finding, Needs};
 
 mod exact;
@@ -31,14 +32,14 @@ mod full_domain;
 mod mondrian;
 mod worlds;
 
-/// What the algorithm had to keep.
+/// The requirements that the algorithm had to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Required {
     pub(crate) k: u64,
     pub(crate) l: u64,
 }
 
-/// What else is known of how a release was made: what its policy says.
+/// Other knowledge of how a release was made: its policy.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HowMade<'a> {
     /// Over the people's columns.
@@ -68,7 +69,7 @@ pub(crate) fn run(
     people: Option<&Table>,
     made: Option<HowMade<'_>>,
 ) -> Result<Finding, TableError> {
-    let mut finding = Finding::new("minimality", vec![name.to_owned()], Some(&sensitive.name));
+    let mut finding = Finding::new(Adversary::Minimality, vec![name.to_owned()], Some(&sensitive.name));
     let note = |mut finding: Finding, note: &str| {
         finding.note(note);
         Ok(finding)
@@ -142,7 +143,7 @@ fn truths(known: &Known<'_>) -> Option<Vec<Option<u32>>> {
     Some((0..known.people.rows).map(|row| codes[column.codes.get(row) as usize]).collect())
 }
 
-/// What the attack finds for people whose true value is known.
+/// The result of the attack for people whose true value is known.
 #[derive(Debug, Default)]
 struct Hits {
     /// One value is left, and it is theirs.

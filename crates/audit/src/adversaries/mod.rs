@@ -3,6 +3,7 @@
 
 pub mod attribute;
 pub mod composition;
+pub mod consistency;
 pub mod correlation;
 pub mod definetti;
 pub mod difference;
@@ -12,22 +13,10 @@ pub mod linker;
 pub mod minimality;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod worlds;
 
 use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Exposure, ReleaseCells};
-
-/// The adversaries by name, in the order in which they are run.
-pub const NAMES: [&str; 9] = [
-    "linker",
-    "attribute",
-    "independence",
-    "correlation",
-    "composition",
-    "intersection",
-    "definetti",
-    "minimality",
-    "difference",
-];
 
 /// Values by falling confidence; those of equal confidence by name, so that no run differs from
 /// another.

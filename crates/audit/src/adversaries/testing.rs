@@ -3,7 +3,7 @@
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Bound, Cover, Table};
 
-/// What a label of the tests stands for: `*` everything, `low..high` an interval, else itself.
+/// The cover of a label of the tests: `*` everything, `low..high` an interval, else itself.
 pub(crate) fn cover(_: &str, label: &str) -> Cover {
     match label.split_once("..") {
         Some((low, high)) => Cover::Interval { low: Bound::parse(low), high: Bound::parse(high) },

@@ -10,12 +10,13 @@ use hedgerow_release::Codebook;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::Adversary;
 use crate::adversaries::testing::cover;
 use crate::testing::seeds;
 
 /// A release of rows with the columns `names`, the last of them sensitive. A label `low..high` is
 /// an interval.
-fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Release {
+pub(super) fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Release {
     let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
     let table = Table::from_texts(names, &cells);
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -54,7 +55,7 @@ fn departments() -> [Release; 2] {
 }
 
 fn find<'a>(audited: &'a Audited, name: &str) -> &'a Finding {
-    audited.findings.iter().find(|finding| finding.adversary == name).unwrap()
+    audited.findings.iter().find(|finding| finding.adversary.name() == name).unwrap()
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn nancy_david_and_eliza() {
         assert_eq!(composition.details["true_hits"], json!(1));
         assert!(found.breach);
     }
-    // One class for everybody is safe: three values remain, D with 3/7.
+    // One class for all people is safe: three values remain, D with 3/7.
     let one_class = |name: &str, counts: &[(&str, &str, &str, usize)]| {
         let counts: Vec<_> = counts.iter().map(|&(_, _, disease, count)| ("*", "*", disease, count)).collect();
         hospital(name, &counts)
@@ -205,8 +206,8 @@ fn limits_decide_what_a_breach_is() {
 
 /// People who are in two releases of three are in no combination of all three.
 #[test]
-fn what_two_of_several_releases_leave_is_a_breach_as_well() {
-    let mut finding = Finding::new("composition", Vec::new(), None);
+fn a_breach_by_two_of_several_releases_is_reported() {
+    let mut finding = Finding::new(Adversary::Composition, Vec::new(), None);
     let options = AuditOptions { l: Some(3), ..AuditOptions::default() };
     finding.effective_l = Some(3);
     assert!(!is_breach(&finding, &options));
@@ -268,7 +269,7 @@ fn random(rng: &mut StdRng) -> Random {
     Random { people, releases, rows: all }
 }
 
-fn fits(label: &str, value: &str) -> bool {
+pub(super) fn fits(label: &str, value: &str) -> bool {
     match label.split_once("..") {
         Some((low, high)) => {
             let [low, high, value] = [low, high, value].map(|text| text.parse::<i32>().unwrap());
@@ -362,7 +363,7 @@ fn random_cells_agree_with_looking_at_every_combination_of_rows() {
                 fewest = [fewest, pair.effective_l].into_iter().flatten().min();
             }
         }
-        let alone = found.findings.iter().filter(|finding| finding.adversary == "attribute");
+        let alone = found.findings.iter().filter(|finding| finding.adversary == Adversary::Attribute);
         let fewest = alone.filter_map(|finding| finding.effective_l).chain(fewest).min();
         assert_eq!(found.breach, fewest < Some(3), "seed {seed}");
     }

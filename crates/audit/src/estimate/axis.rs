@@ -1,10 +1,11 @@
-//! What is known about an attribute: what lies under each of its released labels, and the extent of
+//! The knowledge about an attribute: what lies under each of its released labels, and the extent of
 //! its values.
 //!
 //! The codebook states it; an attribute that the codebook does not name was released as it is. How
 //! far an open end and the top `*` extend is estimated from the counts of all labels together
 //! (`shape`), within the range that the attribute declares. Where the labels show nothing, nothing
-//! is assumed and shares are unknown. `measure`, which holds the source, adds the source's values.
+//! is assumed and shares are unknown. `measure` and `report`, which hold the source, add its values
+//! there, and only there: elsewhere they estimate as a reader does.
 
 use hashbrown::HashMap;
 use hedgerow_release::codebook::Codebook;
@@ -12,6 +13,7 @@ use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, Column, Cover, Domain, Kind, TableError, Values};
 
 use super::mask;
+use super::origin;
 use super::shape::{CountedCell, Limits, Shape};
 
 /// The longest label an error repeats, in characters.
@@ -36,8 +38,10 @@ pub(crate) struct Axis {
     pub(crate) has_missing: bool,
     /// How many values there are, when these are known and not only what labels happen to name.
     pub(crate) present: Option<usize>,
-    /// What a star may stand for.
+    /// The characters that a star may stand for.
     pub(crate) alphabet: Vec<char>,
+    /// Where numbers are counted from, when some are too large to be floats.
+    pub(crate) origin: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +50,7 @@ pub(crate) struct Extent {
     pub(crate) high: f64,
 }
 
-/// What lies under one label.
+/// The values under one label.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Under {
     Missing,
@@ -65,7 +69,7 @@ pub(crate) enum Under {
     Everything,
 }
 
-/// What a share of the tuples of a sub-class has.
+/// The value of a share of the tuples of a sub-class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum SubClassValue {
     Missing,
@@ -75,9 +79,19 @@ pub(crate) enum SubClassValue {
     Around(f64, f64),
 }
 
+/// How the values under a label are distributed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Spread<'a> {
+    /// Evenly from here to there.
+    Even(f64, f64),
+    /// As all values are; the mass that lies in the interval.
+    Shaped(&'a Shape, f64),
+    Unknown,
+}
+
 impl Axis {
-    /// `values` is the kind of the values under the labels where it is known, `domain` all values
-    /// there are, `range` the declared one.
+    /// `values` is the kind of the values under the labels where it is known, `range` the declared
+    /// one, `domain` all values there are.
     pub(crate) fn bind(
         released: &Column,
         codebook: &Codebook,
@@ -117,8 +131,11 @@ impl Axis {
             has_missing: domain.is_some_and(|domain| domain.missing_code().is_some()),
             present: domain.map(Domain::present),
             alphabet: mask::alphabet(covers.iter().map(|(text, _)| text.as_str())),
+            origin: 0,
         };
-        axis.learn(domain);
+        if let Some(domain) = domain {
+            axis.learn(domain);
+        }
         let mut numbers: HashMap<String, u32> = axis.texts.iter().cloned().zip(0..).collect();
         for (text, cover) in covers {
             let under = axis.under(&text, cover, &mut numbers);
@@ -134,6 +151,7 @@ impl Axis {
             axis.texts_of_all = axis.texts.len();
         }
         axis.shape = axis.shape_of(&released.counts());
+        axis.origin = origin::of(kind, &axis.under);
         Ok(axis)
     }
 
@@ -192,9 +210,61 @@ impl Axis {
             || high.is_none_or(|high| range.is_some_and(|range| high >= range.high))
     }
 
+    /// How the values of an interval are distributed over it.
+    pub(crate) fn spread(&self, ends: (Option<f64>, Option<f64>), by_shape: bool) -> Spread<'_> {
+        let known = self.range.or(self.extent.filter(|_| self.present.is_some()));
+        if let (Some(low), Some(high), false) = (ends.0, ends.1, by_shape) {
+            return Spread::Even(low, high);
+        }
+        if let Some(shape) = &self.shape {
+            let (low, high) = (ends.0.unwrap_or(f64::NEG_INFINITY), ends.1.unwrap_or(f64::INFINITY));
+            let (total, _) = shape.between(low, high + self.unit());
+            if total > 0.0 {
+                return Spread::Shaped(shape, total);
+            }
+        }
+        // No released row is there, or the interval has no length.
+        let low = ends.0.or(known.map(|known| ends.1.map_or(known.low, |high| known.low.min(high))));
+        let high = ends.1.or(known.map(|known| ends.0.map_or(known.high, |low| known.high.max(low))));
+        match (low, high) {
+            (Some(low), Some(high)) if low.is_finite() && high.is_finite() => Spread::Even(low, high),
+            _ => Spread::Unknown,
+        }
+    }
+
+    /// Whether some label leaves open how its values are distributed, so that shares are unknown.
+    pub(crate) fn leaves_unknown(&self) -> bool {
+        let is_unknown = |under: &Under| {
+            let (ends, by_shape) = match under {
+                Under::Everything if self.kind == Kind::Category => return self.shown() == 0,
+                // Which of the texts that a mask allows exist, its label does not say.
+                Under::Mask(_) => return true,
+                Under::Everything => ((None, None), true),
+                Under::Integers(first, last) => {
+                    ((first.map(|first| first as f64), last.map(|last| last as f64)), self.is_end_cell(under))
+                }
+                Under::Real(low, high) => ((*low, *high), self.is_end_cell(under)),
+                _ => return false,
+            };
+            matches!(self.spread(ends, by_shape), Spread::Unknown)
+        };
+        self.under.iter().any(is_unknown)
+    }
+
+    /// Whether labels show one value only and others are covered by `*`: what these are taken to be
+    /// then depends on what is asked for.
+    pub(crate) fn depends_on_question(&self) -> bool {
+        let is_category = self.kind == Kind::Category && self.present.is_none();
+        is_category && self.shown() == 1 && self.under.contains(&Under::Everything)
+    }
+
+    /// How many values a label that covers everything is known to cover.
+    pub(crate) fn shown(&self) -> usize {
+        self.texts_of_all + usize::from(self.has_missing)
+    }
+
     /// All values there are.
-    fn learn(&mut self, domain: Option<&Domain>) {
-        let Some(domain) = domain else { return };
+    fn learn(&mut self, domain: &Domain) {
         let last = domain.present() as u32;
         if self.kind == Kind::Category {
             self.texts = (0..last).map(|code| domain.text(code)).collect();
@@ -278,7 +348,7 @@ fn value_cover(domain: &Domain, code: u32) -> Cover {
     }
 }
 
-/// The kind that the covers speak of, when nobody says it.
+/// The kind that the covers imply, where none is declared.
 fn infer(covers: &[(String, Cover)]) -> Kind {
     let mut bounds = covers.iter().flat_map(|(_, cover)| match cover {
         Cover::Point(point) => vec![*point],

@@ -15,7 +15,7 @@ const STAR: char = '*';
 const OPENED_MAX: usize = 200_000;
 
 impl Like {
-    /// What lies under a mask.
+    /// The texts under a mask.
     pub(crate) fn of_mask(mask: &str) -> Like {
         let part = |character| if character == STAR { LikePart::AnyCharacter } else { LikePart::Character(character) };
         Like { parts: mask.chars().map(part).collect(), any_case: false }

@@ -39,6 +39,7 @@ impl Axis {
             has_missing: stated().any(|stated| stated.missing > 0),
             present: None,
             alphabet: Vec::new(),
+            origin: 0,
         };
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         for part in sub_classes.clone() {

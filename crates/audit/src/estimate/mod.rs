@@ -5,6 +5,8 @@
 //! with two ends are equally likely, and the attributes of a row are independent given its labels.
 //!
 //! - `axis`: what is known about an attribute, label by label;
+//! - `declared`: the ranges that a manifest declares;
+//! - `origin`: where integers that are too large to be floats are counted from;
 //! - `predicate`: what a query requires of one attribute;
 //! - `regions`: the axis cut so that no predicate changes within a piece, and each label's mass in
 //!   every piece;
@@ -14,9 +16,11 @@
 //! - `micro_statistics`: axes from the micro-statistics of a cloned release.
 
 pub(crate) mod axis;
+pub(crate) mod declared;
 pub(crate) mod like;
 pub(crate) mod mask;
 pub(crate) mod micro_statistics;
+pub(crate) mod origin;
 pub(crate) mod predicate;
 pub(crate) mod regions;
 pub(crate) mod shape;

@@ -1,4 +1,4 @@
-//! What a query requires of one attribute. Every predicate is positive: it is true or it is not,
+//! The condition of a query on one attribute. Every predicate is positive: it is true or it is not,
 //! and of SQL's third truth value it makes "not true". Negations are therefore predicates of their
 //! own, which a missing value does not fulfil either.
 
@@ -58,7 +58,7 @@ impl Comparison {
         }
     }
 
-    /// What is true of a value that is there exactly when this is not.
+    /// The predicate that is true of a present value exactly when this one is not.
     pub(crate) fn negated(self) -> Comparison {
         match self {
             Comparison::Equal => Comparison::Different,

@@ -11,10 +11,10 @@ use hashbrown::HashMap;
 use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, InputError, Kind, TableError};
 
-use super::axis::{Axis, Extent, SubClassValue, Under, first_whole, real};
+use super::axis::{Axis, Extent, Spread, SubClassValue, Under, first_whole, real};
 use super::mask;
+use super::origin::{not_above, not_below, outward};
 use super::predicate::Predicate;
-use super::shape::Shape;
 
 pub(crate) const MISSING: u32 = 0;
 
@@ -28,12 +28,21 @@ pub(crate) struct Part {
     /// The share of the label's values; not a number where nothing is known. It can be 0 although a
     /// value is possible there.
     pub(crate) mass: f64,
-    /// Of the numbers in this part: the mean, the lowest and the highest possible.
+    /// Of the numbers in this part, counted from the origin of their axis: the mean, the lowest and
+    /// the highest possible.
     pub(crate) mean: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
     /// The only number in this part, where it is one whole number.
     pub(crate) exact: Option<i64>,
+}
+
+impl Part {
+    /// With the numbers themselves, where they are counted from an origin; bounds move outward.
+    pub(crate) fn moved(&self, origin: i64) -> Part {
+        let (low, high) = (outward(self.low, origin, true), outward(self.high, origin, false));
+        Part { mean: self.mean + origin as f64, low, high, ..*self }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +63,7 @@ impl Regions {
             holds: vec![predicates.iter().map(|predicate| predicate.holds_for_missing()).collect()],
             numbers: HashMap::new(),
             cuts: Vec::new(),
+            starts: Vec::new(),
             pieces: Vec::new(),
             of_text: Vec::new(),
             any_text: Vec::new(),
@@ -74,9 +84,12 @@ struct Builder<'a> {
     predicates: &'a [&'a Predicate],
     holds: Vec<Vec<bool>>,
     numbers: HashMap<Vec<bool>, u32>,
-    /// Ascending. Of whole numbers, the first of each piece but the lowest; of real ones, points
-    /// that are pieces themselves.
+    /// Ascending. Of whole numbers, the first of each piece but the lowest, rounded; of real ones,
+    /// points that are pieces themselves.
     cuts: Vec<f64>,
+    /// Of whole numbers, the first of each piece but the lowest: above 2⁵³ two of them may share
+    /// their nearest float.
+    starts: Vec<i64>,
     /// The region of each piece. Whole numbers: before the first cut, then from cut to cut. Real
     /// ones: before the first cut, the cut, from this to the next, and so on.
     pieces: Vec<u32>,
@@ -173,8 +186,8 @@ impl Builder<'_> {
             .map(value)
             .collect();
         self.pieces = values.into_iter().map(|value| self.region_of_number(value)).collect();
-        // Beyond 2⁵³ two starts may share their float; no two shares differ there anyway.
-        self.cuts = starts.into_iter().map(|start| start as f64).collect();
+        self.cuts = starts.iter().map(|&start| start as f64).collect();
+        self.starts = starts;
     }
 
     fn cell(&mut self, under: &Under) -> Result<Vec<Part>, TableError> {
@@ -185,18 +198,26 @@ impl Builder<'_> {
         match under {
             Under::Missing => parts.add(Part { mass: 1.0, ..missing }),
             Under::Integers(first, last) => {
-                let ends = (first.map(|first| first as f64), last.map(|last| last as f64));
-                self.interval(ends, axis.is_end_cell(under), 1.0, &mut parts)?;
+                self.interval(Ends::Whole(*first, *last), axis.is_end_cell(under), 1.0, &mut parts)?;
             }
-            Under::Real(low, high) => self.interval((*low, *high), axis.is_end_cell(under), 1.0, &mut parts)?,
+            Under::Real(low, high) => {
+                self.interval(Ends::Real(*low, *high), axis.is_end_cell(under), 1.0, &mut parts)?;
+            }
             Under::Numbers(values, with_missing) => {
                 self.spend(values.len())?;
                 let mass = 1.0 / (values.len() + usize::from(*with_missing)) as f64;
                 for bound in values {
                     let Some(value) = real(*bound) else { continue };
-                    let region = self.pieces[self.piece_of(value)];
+                    let piece = match first_whole(*bound) {
+                        Some(whole) if axis.kind != Kind::Float => self.piece_of_whole(whole),
+                        _ => self.piece_of(value),
+                    };
+                    let region = self.pieces[piece];
                     let exact = if let Bound::Integer(whole) = bound { Some(*whole) } else { None };
-                    parts.add(Part { region, mass, mean: value, low: value, high: value, exact });
+                    let ends = exact.filter(|_| axis.origin != 0);
+                    let low = ends.map_or(value, |whole| not_above(whole, axis.origin));
+                    let high = ends.map_or(value, |whole| not_below(whole, axis.origin));
+                    parts.add(Part { region, mass, mean: low, low, high, exact });
                 }
                 if *with_missing {
                     parts.add(Part { mass, ..missing });
@@ -235,7 +256,8 @@ impl Builder<'_> {
                 let absent = if axis.has_missing { 1.0 / (values + 1.0) } else { 0.0 };
                 parts.add(Part { mass: absent, ..missing });
                 if values > 0.0 {
-                    self.interval((None, None), true, 1.0 - absent, &mut parts)?;
+                    let open = if axis.kind == Kind::Float { Ends::Real(None, None) } else { Ends::Whole(None, None) };
+                    self.interval(open, true, 1.0 - absent, &mut parts)?;
                 }
             }
         }
@@ -244,12 +266,19 @@ impl Builder<'_> {
 
     fn any_text(&mut self, missing: Part, parts: &mut Parts) {
         let axis = self.axis;
-        let known = axis.texts_of_all + usize::from(axis.has_missing);
+        let shown = axis.shown();
+        // A column of one value would not be covered by `*`: there is another one at least, and
+        // whatever text is asked for may be it.
+        let others = if shown == 1 && axis.present.is_none() { self.named_others() } else { Vec::new() };
+        let known = shown + usize::from(!others.is_empty());
         let mass = 1.0 / known as f64;
         if known > 0 {
             for text in 0..axis.texts_of_all {
                 parts.add(Part { region: self.of_text[text], mass, ..missing });
             }
+        }
+        for &region in &others {
+            parts.add(Part { region, mass: mass / others.len() as f64, ..missing });
         }
         let rest = if known > 0 || self.any_text.len() == 1 { 0.0 } else { f64::NAN };
         for &region in &self.any_text {
@@ -259,6 +288,20 @@ impl Builder<'_> {
             parts.add(Part { region: self.any_text[0], mass: 1.0, ..missing });
         }
         parts.add(Part { mass: if axis.has_missing { mass } else { 0.0 }, ..missing });
+    }
+
+    /// The regions of the texts that predicates name and no label shows, each once; where there is
+    /// none, that of some other text.
+    fn named_others(&mut self) -> Vec<u32> {
+        let named = self.predicates.iter().flat_map(|predicate| predicate.texts());
+        let named: Vec<&str> = named.filter(|text| !self.axis.texts.iter().any(|known| known == text)).collect();
+        let mut regions: Vec<u32> = named.into_iter().map(|text| self.region_of_text(text)).collect();
+        regions.sort_unstable();
+        regions.dedup();
+        if regions.is_empty() {
+            regions.push(self.region_of_text("\u{10ffff}"));
+        }
+        regions
     }
 
     fn masked(&mut self, mask: &str, missing: Part, parts: &mut Parts) -> Result<(), TableError> {
@@ -288,57 +331,44 @@ impl Builder<'_> {
     /// Spreads `mass` over an interval of the axis: evenly, or by the shape of all values where the
     /// interval does not say how far they extend. Values that no shape allows for are possible
     /// only.
-    fn interval(
-        &mut self,
-        ends: (Option<f64>, Option<f64>),
-        by_shape: bool,
-        mass: f64,
-        parts: &mut Parts,
-    ) -> Result<(), TableError> {
+    fn interval(&mut self, ends: Ends, by_shape: bool, mass: f64, parts: &mut Parts) -> Result<(), TableError> {
         let axis = self.axis;
         let unit = axis.unit();
         let range = axis.range.unwrap_or(Extent { low: f64::NEG_INFINITY, high: f64::INFINITY });
-        let (low, high) = (ends.0.unwrap_or(range.low), ends.1.unwrap_or(range.high));
-        let first = if low.is_finite() { self.piece_of(low) } else { 0 };
-        // An exclusive end at a cut does not extend into that cut's piece.
-        let last = if high.is_finite() { self.piece_of(high) } else { self.pieces.len() - 1 };
-        self.spend(last - first + 1)?;
-        let spread = self.spread(ends, by_shape);
-        let mut regions = self.pieces[first..=last].to_vec();
+        let met = match ends {
+            Ends::Whole(first, last) => self.whole_pieces(first, last, range),
+            Ends::Real(low, high) => self.real_pieces(low, high, range),
+        };
+        self.spend(met.len())?;
+        let spread = axis.spread(ends.as_floats(), by_shape);
+        let origin = axis.origin as f64;
+        let mut regions: Vec<u32> = met.iter().map(|met| self.pieces[met.piece]).collect();
         regions.sort_unstable();
         regions.dedup();
         let sole = regions.len() == 1;
-        for piece in first..=last {
-            let (from, to) = self.ends_of(piece);
-            let (from, to) = (from.max(low), to.min(high));
-            let point = unit == 0.0 && piece % 2 == 1;
-            let empty = if unit > 0.0 {
-                from > to
-            } else if point {
-                from >= high && ends.1.is_some()
-            } else {
-                from >= to
-            };
-            // A closed interval of one real value, as of a source whose values are all equal.
-            if empty && !(low == high && from == to) {
-                continue;
-            }
+        for &Met { piece, from, to, exact, share: of_ends } in &met {
             let (share, mean) = match spread {
                 Spread::Even(start, end) => {
+                    let (start, end) = match ends {
+                        Ends::Whole(Some(first), Some(last)) if origin != 0.0 => {
+                            (not_above(first, axis.origin), not_below(last, axis.origin))
+                        }
+                        _ => (start - origin, end - origin),
+                    };
                     let (inner_from, inner_to) = (from.max(start), to.min(end));
                     let (size, inner) = ((end - start) + unit, (inner_to - inner_from + unit).max(0.0));
                     // Of real numbers, an interval without length is one point, which lies in one
                     // piece.
-                    let share =
-                        if size > 0.0 { inner / size } else { f64::from(u8::from(piece == self.piece_of(start))) };
-                    (share, f64::midpoint(inner_from, inner_to))
+                    let by_length =
+                        || if size > 0.0 { inner / size } else { f64::from(u8::from(piece == self.piece_of(start))) };
+                    (of_ends.unwrap_or_else(by_length), f64::midpoint(inner_from, inner_to))
                 }
                 Spread::Shaped(shape, total) => {
-                    let (inside, mean) = shape.between(from, to + unit);
+                    let (inside, mean) = shape.between(from + origin, to + origin + unit);
                     // A whole number stands for the unit that it fills.
-                    (inside / total, mean - unit / 2.0)
+                    (inside / total, mean - origin - unit / 2.0)
                 }
-                Spread::Unknown => (if sole { 1.0 / (last - first + 1) as f64 } else { f64::NAN }, f64::NAN),
+                Spread::Unknown => (if sole { 1.0 / met.len() as f64 } else { f64::NAN }, f64::NAN),
             };
             let mean = if share > 0.0 {
                 mean.clamp(from, to)
@@ -347,33 +377,56 @@ impl Builder<'_> {
             } else {
                 f64::NAN
             };
-            let exact = (unit > 0.0 && from == to).then_some(from as i64);
             parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, exact });
         }
         Ok(())
     }
 
-    /// How the values of an interval are distributed over it.
-    fn spread(&self, ends: (Option<f64>, Option<f64>), by_shape: bool) -> Spread<'_> {
-        let axis = self.axis;
-        let known = axis.range.or(axis.extent.filter(|_| axis.present.is_some()));
-        if let (Some(low), Some(high), false) = (ends.0, ends.1, by_shape) {
-            return Spread::Even(low, high);
+    /// The pieces that whole numbers from `first` to `last` lie in, compared as whole numbers.
+    fn whole_pieces(&self, first: Option<i64>, last: Option<i64>, range: Extent) -> Vec<Met> {
+        // The casts saturate, which is right for ends beyond every integer.
+        let low = first.or(range.low.is_finite().then(|| range.low.ceil() as i64));
+        let high = last.or(range.high.is_finite().then(|| range.high.floor() as i64));
+        let size = first.zip(last).map(|(first, last)| (i128::from(last) - i128::from(first) + 1) as f64);
+        let place = |at: Option<i64>, open: usize| at.map_or(open, |at| self.piece_of_whole(at));
+        let mut met = Vec::new();
+        for piece in place(low, 0)..=place(high, self.starts.len()) {
+            let start = piece.checked_sub(1).map(|before| self.starts[before]);
+            let end = self.starts.get(piece).map(|next| next - 1);
+            let (from, to) = (start.max(low), end.into_iter().chain(high).min());
+            if from.zip(to).is_some_and(|(from, to)| from > to) {
+                continue;
+            }
+            let length = from.zip(to).map(|(from, to)| (i128::from(to) - i128::from(from) + 1) as f64);
+            met.push(Met {
+                piece,
+                from: from.map_or(f64::NEG_INFINITY, |from| not_above(from, self.axis.origin)),
+                to: to.map_or(f64::INFINITY, |to| not_below(to, self.axis.origin)),
+                exact: from.filter(|_| from == to),
+                share: length.zip(size).map(|(length, size)| length / size),
+            });
         }
-        if let Some(shape) = &axis.shape {
-            let (low, high) = (ends.0.unwrap_or(f64::NEG_INFINITY), ends.1.unwrap_or(f64::INFINITY));
-            let (total, _) = shape.between(low, high + axis.unit());
-            if total > 0.0 {
-                return Spread::Shaped(shape, total);
+        met
+    }
+
+    /// The pieces that real numbers from `low` to below `high` lie in.
+    fn real_pieces(&self, low: Option<f64>, high: Option<f64>, range: Extent) -> Vec<Met> {
+        let is_closed = high.is_none();
+        let (low, high) = (low.unwrap_or(range.low), high.unwrap_or(range.high));
+        let first = if low.is_finite() { self.piece_of(low) } else { 0 };
+        // An exclusive end at a cut does not extend into that cut's piece.
+        let last = if high.is_finite() { self.piece_of(high) } else { self.pieces.len() - 1 };
+        let mut met = Vec::new();
+        for piece in first..=last {
+            let (from, to) = self.ends_of(piece);
+            let (from, to) = (from.max(low), to.min(high));
+            let empty = if piece % 2 == 1 { from >= high && !is_closed } else { from >= to };
+            // A closed interval of one real value, as of a source whose values are all equal.
+            if !empty || (low == high && from == to) {
+                met.push(Met { piece, from, to, exact: None, share: None });
             }
         }
-        // No released row is there, or the interval has no length.
-        let low = ends.0.or(known.map(|known| ends.1.map_or(known.low, |high| known.low.min(high))));
-        let high = ends.1.or(known.map(|known| ends.0.map_or(known.high, |low| known.high.max(low))));
-        match (low, high) {
-            (Some(low), Some(high)) if low.is_finite() && high.is_finite() => Spread::Even(low, high),
-            _ => Spread::Unknown,
-        }
+        met
     }
 
     /// Spreads `mass` evenly around a mean; numbers elsewhere are possible and weigh nothing. Whole
@@ -395,6 +448,10 @@ impl Builder<'_> {
             parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, exact: None });
         }
         Ok(())
+    }
+
+    fn piece_of_whole(&self, value: i64) -> usize {
+        self.starts.partition_point(|start| *start <= value)
     }
 
     /// The piece that a number lies in.
@@ -420,14 +477,34 @@ impl Builder<'_> {
     }
 }
 
-/// How the values under a label are distributed.
+/// The ends of an interval; `None` is open.
 #[derive(Debug, Clone, Copy)]
-enum Spread<'a> {
-    /// Evenly from here to there.
-    Even(f64, f64),
-    /// As all values are; the mass that lies in the interval.
-    Shaped(&'a Shape, f64),
-    Unknown,
+enum Ends {
+    /// Both inclusive.
+    Whole(Option<i64>, Option<i64>),
+    /// The first inclusive, the second exclusive.
+    Real(Option<f64>, Option<f64>),
+}
+
+impl Ends {
+    fn as_floats(self) -> (Option<f64>, Option<f64>) {
+        match self {
+            Ends::Whole(first, last) => (first.map(|first| first as f64), last.map(|last| last as f64)),
+            Ends::Real(low, high) => (low, high),
+        }
+    }
+}
+
+/// The part of an interval in one piece.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    piece: usize,
+    from: f64,
+    to: f64,
+    /// The only whole number there.
+    exact: Option<i64>,
+    /// The share of an interval of whole numbers that has two ends.
+    share: Option<f64>,
 }
 
 /// A number between two; infinite ends are far away.

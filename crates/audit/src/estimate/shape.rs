@@ -34,7 +34,7 @@ pub(crate) struct CountedCell {
     pub(crate) rows: f64,
 }
 
-/// What is known of the least and of the greatest value, whatever the cells.
+/// The known bounds of the least and of the greatest value, whatever the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Limits {
     pub(crate) low: Option<f64>,
@@ -50,7 +50,7 @@ pub(crate) struct Shape {
     upper: Tail,
 }
 
-/// What lies beyond an outermost edge, by the distance from it.
+/// The distribution beyond an outermost edge, by the distance from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Tail {
     mass: f64,
@@ -96,8 +96,8 @@ impl Shape {
         Some(Shape { masses: inside.to_vec(), edges, lower, upper })
     }
 
-    /// The mass from one place to another, and the mean there. The mean is not a number where there
-    /// is no mass; both are not where nothing is known.
+    /// The mass from one place to another, and the mean there. The mean is NaN where the mass is
+    /// zero; both are NaN where nothing is known.
     pub(crate) fn between(&self, from: f64, to: f64) -> (f64, f64) {
         let (first, last) = (self.edges[0], self.edges[self.edges.len() - 1]);
         let (below, depth) = self.lower.between(first - to, first - from);
@@ -302,7 +302,7 @@ mod tests {
 
     /// One cut, and nothing says how far either side extends.
     #[test]
-    fn what_rests_on_nothing_is_unknown() {
+    fn an_estimate_without_data_is_unknown() {
         let cells = [cell(None, Some(2.0), 3.0), cell(Some(2.0), None, 4.0)];
         let shape = Shape::of(&cells, NOTHING, true).unwrap();
         assert!(shape.between(2.0, f64::INFINITY).0.is_nan() && shape.between(f64::NEG_INFINITY, 2.0).0.is_nan());

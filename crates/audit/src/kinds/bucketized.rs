@@ -1,4 +1,4 @@
-//! What a bucketized release lost: its rows are unchanged, but which sensitive value belongs to
+//! The losses of a bucketized release: its rows are unchanged, but which sensitive value belongs to
 //! which row is known only up to the bucket.
 //!
 //! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts
@@ -10,21 +10,21 @@ use std::borrow::Cow;
 use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, with_words};
 
-use super::{Joinable, Kind, MeasureOptions, SourceTable, joinable_buckets, rows_suppressed};
+use super::{Joinable, MeasureOptions, MeasuredKind, SourceTable, joinable_buckets, rows_suppressed};
 use crate::attribute::Unchanged;
 use crate::class_sizes::SizeDistribution;
 use crate::comparison::{self, Comparison};
 use crate::loss::{AttributeLoss, Losses};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
-use crate::query::buckets::{Buckets, Sizes};
-use crate::query::rows::{Queryable, Rows};
+use crate::query::buckets::Buckets;
+use crate::query::rows::{Queryable, Rows, Sizes};
 use crate::query_error::QueryOptions;
 use crate::query_error::buckets::{Bucket, Bucketized, query_error};
 use crate::risk::Risk;
 use crate::rows::RowCounts;
 
-impl Kind for hedgerow_release::bucketized::Bucketized {
+impl MeasuredKind for hedgerow_release::bucketized::Bucketized {
     fn measure(
         &self,
         release: &Release,
@@ -117,7 +117,17 @@ pub(crate) fn measure_buckets(
     let queries = query_error(&release, input.source.rows, queries, progress)?;
     let numbers = number_error::of_buckets(&release)?;
     let classes = SizeDistribution::of(&sizes);
-    Ok(TableMeasures { rows, losses, attributes, classes, risk, queries, numbers, buckets: true })
+    Ok(TableMeasures {
+        rows,
+        losses,
+        attributes,
+        classes,
+        risk,
+        queries,
+        numbers,
+        singled_out: Vec::new(),
+        buckets: true,
+    })
 }
 
 fn unchanged<'a>(names: &[&str], source: &'a Table, released: &'a Table) -> Result<Vec<Unchanged<'a>>, TableError> {

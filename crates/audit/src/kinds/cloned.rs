@@ -1,9 +1,9 @@
-//! What a cloned release lost: people are described by statistics of sub-classes, and their
+//! The losses of a cloned release: people are described by statistics of sub-classes, and their
 //! sensitive values are known only up to the class.
 //!
 //! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts
 //! the suppressed rows alone. Classes are the sub-classes, and the risk is that of re-identifying
-//! somebody among the people of their sub-class.
+//! a person among the people of their sub-class.
 
 use std::borrow::Cow;
 
@@ -12,19 +12,18 @@ use hedgerow_release::bucketized::GROUP;
 use hedgerow_release::cloned::{CLASS, Cloned};
 use hedgerow_table::{Codes, Column, Domain, Progress, Table, TableError, Values};
 
-use super::{Joinable, Kind, MeasureOptions, SourceTable, rows_suppressed};
+use super::{Joinable, MeasureOptions, MeasuredKind, SourceTable, rows_suppressed};
 use crate::class_sizes::SizeDistribution;
 use crate::loss::{AttributeLoss, Losses};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
-use crate::query::buckets::Sizes;
-use crate::query::rows::{Queryable, Rows};
+use crate::query::rows::{Queryable, Rows, Sizes};
 use crate::query_error::QueryOptions;
 use crate::query_error::clones::{Clones, query_error};
 use crate::risk::Risk;
 use crate::rows::{OTHER_SOURCE, RowCounts};
 
-impl Kind for Cloned {
+impl MeasuredKind for Cloned {
     fn measure(
         &self,
         release: &Release,
@@ -56,7 +55,7 @@ impl Kind for Cloned {
     }
 }
 
-/// One row for everybody in a cloned release: in every quasi attribute their sub-class, and the
+/// One row for every person in a cloned release: in every quasi attribute their sub-class, and the
 /// class as their group.
 fn people(read: &Cloned) -> Table {
     let parts: Vec<_> =
@@ -127,6 +126,7 @@ pub(crate) fn measure_clones(
         classes: SizeDistribution::of(&sizes),
         risk: Risk::of_classes(&sizes, None, input.k.max(1)),
         queries,
+        singled_out: Vec::new(),
         buckets: false,
         numbers,
     })

@@ -8,13 +8,12 @@ use hedgerow_release::decomposed::{Decomposed, Form, SubTable};
 use hedgerow_release::{Codebook, Release, ReleasedClasses, Spelling, cover_of_label};
 use hedgerow_table::{Progress, TableError};
 
-use super::{Joinable, Kind, MeasureOptions, SourceTable, bucketized, joinable_buckets, joinable_rows};
+use super::{Joinable, MeasureOptions, MeasuredKind, SourceTable, bucketized, joinable_buckets, joinable_rows};
 use crate::max_likelihood::measure_tables;
 use crate::measures::Measures;
-use crate::query::buckets::Sizes;
-use crate::query::rows::{Queryable, Rows};
+use crate::query::rows::{Queryable, Rows, Sizes};
 
-impl Kind for Decomposed {
+impl MeasuredKind for Decomposed {
     fn measure(
         &self,
         release: &Release,

@@ -1,4 +1,4 @@
-//! What a generalized release lost, and which risks are left.
+//! The losses of a generalized release, and the remaining risks.
 //!
 //! Everything is computed from the released cells and what the codebook says they cover; only where
 //! a measure is defined by the levels of hierarchies are these looked for.
@@ -9,11 +9,13 @@ use hedgerow_release::generalized::Generalized;
 use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Progress, Table, TableError};
 
-use super::{Joinable, Kind, MeasureOptions, SourceTable, joinable_rows, rows_suppressed};
+use super::{Joinable, MeasureOptions, MeasuredKind, SourceTable, joinable_rows, rows_suppressed};
 use crate::attribute::{Attribute, QuasiSource, Recoding, Unchanged};
 use crate::class_sizes::SizeDistribution;
 use crate::classes;
 use crate::comparison::{self, Comparison};
+use crate::estimate::axis::Extent;
+use crate::estimate::declared;
 use crate::loss::{
     AttributeLoss, Losses, average_class, discernibility, entropy, granularity, kl, mean, ncp, precision,
 };
@@ -24,7 +26,7 @@ use crate::query_error::{self, QueryOptions};
 use crate::risk::Risk;
 use crate::rows::RowCounts;
 
-impl Kind for Generalized {
+impl MeasuredKind for Generalized {
     /// Full-domain recoding is recognized by the method; in a table without a manifest, by labels
     /// that are all on one level.
     fn measure(
@@ -38,6 +40,7 @@ impl Kind for Generalized {
             source: source.table,
             released: &self.table,
             codebook: release.codebook(),
+            ranges: declared::ranges(release, ""),
             quasi: source.quasi.clone(),
             sensitive: source.sensitive.clone(),
             k: source.k,
@@ -79,6 +82,8 @@ pub(crate) struct Measured<'a> {
     /// The release's data table, as its manifest types it.
     pub(crate) released: &'a Table,
     pub(crate) codebook: &'a Codebook,
+    /// The manifest's declarations of the values, by attribute.
+    pub(crate) ranges: Vec<(String, Extent)>,
     /// Every quasi-identifier, in the order of the policy.
     pub(crate) quasi: Vec<QuasiSource<'a>>,
     /// The sensitive attributes; those among the quasi-identifiers are omitted.
@@ -95,7 +100,8 @@ pub(crate) fn measure(
     progress: &dyn Progress,
 ) -> Result<TableMeasures, TableError> {
     let rows = RowCounts::checked(input.source.rows as u64, input.released.rows as u64, input.rows_suppressed)?;
-    let bind = |quasi| Attribute::bind(quasi, input.source, input.released, input.codebook, input.recoding);
+    let bind =
+        |quasi| Attribute::bind(quasi, input.source, input.released, input.codebook, &input.ranges, input.recoding);
     let quasi: Vec<Attribute<'_>> = input.quasi.iter().map(bind).collect::<Result<_, _>>()?;
     let sensitive: Vec<Unchanged<'_>> = input
         .sensitive
@@ -135,6 +141,7 @@ pub(crate) fn measure(
         classes: SizeDistribution::of(&classes.sizes),
         risk: Risk::of_classes(&classes.sizes, classes.population.as_deref(), k),
         queries,
+        singled_out: Vec::new(),
         buckets: false,
         numbers: number_error::of_cells(&quasi, &sensitive, &classes),
     })

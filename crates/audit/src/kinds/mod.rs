@@ -17,6 +17,7 @@ use crate::max_likelihood::CountQueries;
 use crate::measures::Measures;
 use crate::query::rows::Queryable;
 use crate::query_error::QueryOptions;
+use crate::singled_out::singled_out;
 
 /// The private table that a release was made from, as its policy describes it.
 #[derive(Debug)]
@@ -40,8 +41,8 @@ pub struct MeasureOptions {
     pub combined: CountQueries,
 }
 
-/// What the audit needs of a kind of release.
-pub(crate) trait Kind {
+/// The interface of a kind of release for the audit.
+pub(crate) trait MeasuredKind {
     fn measure(
         &self,
         release: &Release,
@@ -117,17 +118,21 @@ fn joinable_buckets(
     Joinable { tables: values.into_iter().map(of).collect(), generalized: Vec::new() }
 }
 
-/// What a release lost, and which risks are left, measured against the table that it was made from.
+/// The losses of a release and the remaining risks, compared with the table that it was made from.
 pub fn measure(
     release: &Release,
     source: &SourceTable<'_>,
     options: &MeasureOptions,
     progress: &dyn Progress,
 ) -> Result<Measures, TableError> {
-    kind(release).measure(release, source, options, progress)
+    let mut measures = kind(release).measure(release, source, options, progress)?;
+    if let Measures::Table(measures) = &mut measures {
+        measures.singled_out = singled_out(release);
+    }
+    Ok(measures)
 }
 
-pub(crate) fn kind(release: &Release) -> &dyn Kind {
+pub(crate) fn kind(release: &Release) -> &dyn MeasuredKind {
     match release.tables() {
         Tables::Generalized(tables) => tables,
         Tables::Bucketized(tables) => tables.as_ref(),

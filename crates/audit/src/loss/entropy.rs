@@ -35,7 +35,7 @@ pub(crate) fn of_attribute(attribute: &Attribute<'_>, suppressed: u64) -> Option
     Some((left / all).max(0.0))
 }
 
-/// So many rows, each of which is one of so many.
+/// The bits to tell which of `among` alternatives each of `rows` rows is.
 fn bits(rows: u64, among: u64) -> f64 {
     if rows == 0 { 0.0 } else { rows as f64 * (among as f64).log2() }
 }

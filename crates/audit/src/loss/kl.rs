@@ -11,8 +11,8 @@
 //! Cost: one lookup for each distinct row of the source, which `classes` makes while it counts
 //! them.
 
-/// What one distinct row of the source adds: how often it occurs, and how often the release lets
-/// one expect it.
+/// The contribution of one distinct row of the source: how often it occurs, and how often the
+/// release lets one expect it.
 pub(crate) fn term(rows: f64, expected: f64) -> f64 {
     rows * (rows / expected).ln()
 }

@@ -1,4 +1,5 @@
-//! What generalization and suppression cost: one file per measure. Lower is better for all of them.
+//! The losses by generalization and suppression: one file per measure. Lower is better for all of
+//! them.
 
 use serde::Serialize;
 
@@ -43,7 +44,7 @@ impl Losses {
     }
 }
 
-/// What one quasi-identifier contributes to the losses.
+/// The contribution of one quasi-identifier to the losses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AttributeLoss {
     #[serde(skip)]

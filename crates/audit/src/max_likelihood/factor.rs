@@ -8,7 +8,7 @@ use super::keys::{Numbers, packed};
 use super::lanes::{LANES, Selection, for_each_lane};
 use super::{PublishedBuckets, PublishedTable};
 
-/// Up to so many combinations of sensitive values are listed for rows without sensitive values,
+/// The most combinations of sensitive values that are listed for rows without sensitive values,
 /// each equally likely.
 const LISTED_MAX: usize = 1 << 16;
 
@@ -41,8 +41,8 @@ pub(super) struct Child {
 
 const NONE: u32 = u32::MAX;
 
-/// What a clique expects for every combination that it shares with its parent, by query. There may
-/// be as many combinations as rows, so only the queries that it depends on have a place.
+/// The expected counts of a clique for every combination that it shares with its parent, by query.
+/// There may be as many combinations as rows, so only the queries that it depends on have a place.
 #[derive(Debug)]
 pub(super) struct Message {
     /// The queries that it depends on; for others it is 1.

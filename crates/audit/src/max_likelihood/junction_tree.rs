@@ -15,7 +15,7 @@ pub(super) struct Clique {
 }
 
 impl Clique {
-    /// Whether it shares with its parent the number of a bucket, which is no attribute.
+    /// Whether it shares with its parent the number of a bucket rather than an attribute.
     pub(super) fn is_bucket(&self, attributes: usize) -> bool {
         self.shared.iter().any(|&variable| variable >= attributes)
     }

@@ -1,5 +1,5 @@
 //! Sixty-four queries at once: every code of an attribute has a word with one bit for each query
-//! that selects it, so that a row is held against all of them by one AND for each attribute.
+//! that selects it, so that a row is tested against all of them by one AND for each attribute.
 
 pub(super) const LANES: usize = 64;
 
@@ -42,7 +42,7 @@ impl Selection {
         Selection { queries: queries.len(), masks, shares }
     }
 
-    /// The queries that use an attribute; the number of a bucket is none.
+    /// The queries that use an attribute; the number of a bucket is not an attribute.
     pub(super) fn uses(&self, attribute: usize) -> u64 {
         self.masks.get(attribute).and_then(Option::as_ref).map_or(0, |(_, users)| *users)
     }

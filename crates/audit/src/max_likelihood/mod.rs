@@ -39,7 +39,7 @@ pub struct PublishedTable {
     pub buckets: Option<PublishedBuckets>,
 }
 
-/// What a table shows by bucket.
+/// The buckets of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PublishedBuckets {
     /// The bucket of every row; [`PublishedBuckets::NO_BUCKET`] for rows without sensitive values.

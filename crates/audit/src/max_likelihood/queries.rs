@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::MaxLikelihood;
 use super::lanes::{LANES, Selected, Selection};
 
-/// Beyond so many draws for every query requested, those that select a row are too rare.
+/// The most queries drawn for each one requested: beyond, those that select a row are too rare.
 const DRAWS_MAX: usize = 20;
 
 /// The workload.
@@ -30,7 +30,7 @@ pub struct CountQueries {
 
 impl Default for CountQueries {
     fn default() -> Self {
-        CountQueries { count: 1000, seed: 0, dimension: 3, share: 0.4 }
+        CountQueries { count: 1000, seed: 1, dimension: 3, share: 0.4 }
     }
 }
 
@@ -68,7 +68,7 @@ impl MaxLikelihood<'_> {
     }
 
     /// The errors of the queries with these numbers that select a row, in the order of their
-    /// numbers, whoever answers them.
+    /// numbers.
     fn errors(&self, source: &[Vec<u32>], queries: CountQueries, numbers: Range<usize>) -> Vec<f64> {
         let query = |number: usize| {
             let seed = queries.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64);

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use super::{CountQueries, CountQueryError, MaxLikelihood, PublishedBuckets, PublishedTable};
 
-/// What a decomposed release lost.
+/// The losses of a decomposed release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeasuredTables {
     /// Of the source, and of every table.
@@ -46,7 +46,7 @@ pub(crate) fn measure_tables(
     let mut tables = Vec::with_capacity(decomposed.tables.len());
     for table in &decomposed.tables {
         let place = format!("{}/{}", release.name(), table.name);
-        tables.push(published(&table.form, &Source { table: source, place })?);
+        tables.push(published(&table.form, &SourceCodes { table: source, place })?);
     }
     if tables.iter().any(|table| table.rows() != source.rows) {
         let hint = "measure a release with the policy and the data that it was published from";
@@ -70,12 +70,12 @@ pub(crate) fn measure_tables(
 }
 
 /// The source, and which table is being read.
-struct Source<'a> {
+struct SourceCodes<'a> {
     table: &'a Table,
     place: String,
 }
 
-impl Source<'_> {
+impl SourceCodes<'_> {
     /// A released column in the source's codes.
     fn codes(&self, column: &Column) -> Result<(usize, Vec<u32>), TableError> {
         let own = self.table.columns.iter().position(|own| own.name == column.name).ok_or_else(|| {
@@ -91,7 +91,7 @@ impl Source<'_> {
         };
         let map: Option<Vec<u32>> = (0..column.domain.cardinality() as u32).map(in_source).collect();
         let map = map.ok_or_else(|| {
-            let problem = format!("`{}` has labels that are no values of the source", column.name);
+            let problem = format!("`{}` has labels that are not values of the source", column.name);
             let hint =
                 "only tables of ungeneralized values can be measured together; the manifest states the loss of others";
             TableError::input(&self.place, problem, hint)
@@ -106,7 +106,7 @@ impl Source<'_> {
 }
 
 /// One sub-table in codes of the source.
-fn published(form: &Form, source: &Source<'_>) -> Result<PublishedTable, TableError> {
+fn published(form: &Form, source: &SourceCodes<'_>) -> Result<PublishedTable, TableError> {
     match form {
         Form::Rows(read) => Ok(PublishedTable { by_row: source.open(&read.table, false)?, buckets: None }),
         Form::Combined(read) => {

@@ -94,7 +94,7 @@ fn expected_by(table: &PublishedTable, row: &[u32]) -> f64 {
 /// Three tables that share two attributes, or one, each perhaps with an attribute by bucket,
 /// against the closed form summed over all combinations; alone and among 63 other queries.
 #[test]
-fn what_is_expected_agrees_with_the_sum_over_all_combinations() {
+fn expected_counts_agree_with_the_sum_over_all_combinations() {
     let cardinalities = [2usize, 3, 2, 3, 2];
     let mut bucketized = 0;
     for seed in 0..300 {

@@ -37,7 +37,7 @@ fn value(attribute: &Unchanged<'_>, row: u32) -> u32 {
     attribute.source_code[attribute.released.codes.get(row as usize) as usize]
 }
 
-/// People put together by quasi values: the group of every row, in the source and in the release.
+/// People grouped by quasi values: the group of every row, in the source and in the release.
 struct People {
     groups: usize,
     of_source: Vec<u32>,

@@ -146,8 +146,8 @@ fn assert_close(got: [f64; 4], expected: [f64; 4], seed: u64) {
     assert!((0..4).all(|s| (got[s] - expected[s]).abs() < 1e-6), "seed {seed}: {got:?} is not {expected:?}");
 }
 
-/// Classes with cells of their own, which may overlap: whoever fits the cells of a class is among
-/// those it describes.
+/// Classes with cells of their own, which may overlap: a class describes all people who fit its
+/// cells.
 #[test]
 fn classes_with_cells_of_their_own_are_those_of_a_naive_analyst() {
     for seed in seeds(300) {
@@ -181,6 +181,7 @@ fn classes_with_cells_of_their_own_are_those_of_a_naive_analyst() {
             source: &tables.0,
             released: &tables.1,
             codebook: &tables.2,
+            ranges: Vec::new(),
             quasi: header.iter().zip(&hierarchies).map(|(name, hierarchy)| QuasiSource { name, hierarchy }).collect(),
             sensitive: vec!["pay"],
             k: 1,

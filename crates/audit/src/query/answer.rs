@@ -4,6 +4,8 @@
 //! value}], "notes": […]}`, or `rows` instead of `answer` where rows were selected. What is unknown
 //! or unbounded is null.
 
+use crate::estimate::origin::{self, outward};
+use hedgerow_table::date::Date;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
@@ -14,7 +16,7 @@ pub struct Answer {
     pub columns: Vec<Column>,
     /// A cell for each column.
     pub lines: Vec<Vec<Cell>>,
-    /// What the reader should know about it.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// Whether the lines are released rows.
     pub rows: bool,
@@ -33,8 +35,10 @@ pub enum ColumnKind {
         number: bool,
     },
     Count,
-    /// A sum or a mean.
+    /// A sum, a mean and the like.
     Amount,
+    /// The least, the greatest or a quantile of dates: as days since 1970-01-01.
+    Day,
     /// The probability that a row fulfils the condition.
     Share,
 }
@@ -58,14 +62,37 @@ pub struct Estimate {
     pub certain: f64,
     /// The most that the source can have.
     pub possible: f64,
-    /// The whole number that all three are, where it is known; it may be too large to be a float.
-    pub exact: Option<i128>,
+    /// The whole number that each of the three is, where it is known to the last digit; it may be
+    /// too large to be a float.
+    pub whole: [Option<i128>; 3],
+}
+
+impl Estimate {
+    /// The same where numbers were counted from an origin. Bounds are rounded outward only.
+    /// `is_value` says that they are values, or lie between two: then no digit of a whole one was
+    /// lost.
+    pub(crate) fn counted_from(self, origin: i64, is_value: bool) -> Estimate {
+        if origin == 0 {
+            return self;
+        }
+        let Estimate { estimate, certain, possible, whole } = self;
+        // What is expected is not known to the last digit; a fraction of it would be lost anyway.
+        let distances = [estimate.round(), certain, possible];
+        let known = distances.map(|distance| origin::whole(distance, origin).filter(|_| is_value));
+        Estimate {
+            estimate: estimate + origin as f64,
+            certain: outward(certain, origin, true),
+            possible: outward(possible, origin, false),
+            whole: std::array::from_fn(|place| whole[place].or(known[place])),
+        }
+    }
 }
 
 impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let names = self.names();
-        let lines: Vec<Line<'_>> = self.lines.iter().map(|cells| Line { answer: self, names: &names, cells }).collect();
+        let lines: Vec<AnswerRow<'_>> =
+            self.lines.iter().map(|cells| AnswerRow { answer: self, names: &names, cells }).collect();
         let mut object = serializer.serialize_map(Some(2))?;
         object.serialize_entry(if self.rows { "rows" } else { "answer" }, &lines)?;
         object.serialize_entry("notes", &self.notes)?;
@@ -85,19 +112,22 @@ impl Answer {
     }
 }
 
-struct Line<'a> {
+struct AnswerRow<'a> {
     answer: &'a Answer,
     names: &'a [String],
     cells: &'a [Cell],
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for AnswerRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
         for ((cell, column), name) in self.cells.iter().zip(&self.answer.columns).zip(self.names) {
             match cell {
                 Cell::Label(None) => object.serialize_entry(name, &())?,
                 Cell::Label(Some(text)) => object.serialize_entry(name, &label(text, column.kind))?,
+                Cell::Estimate(found) if column.kind == ColumnKind::Day => {
+                    object.serialize_entry(name, &Days(found))?;
+                }
                 Cell::Estimate(found) => {
                     object.serialize_entry(name, &Bounds { found, count: column.kind == ColumnKind::Count })?;
                 }
@@ -121,6 +151,28 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
+/// An estimate of a day, as dates.
+struct Days<'a>(&'a Estimate);
+
+impl Serialize for Days<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Estimate { estimate, certain, possible, .. } = *self.0;
+        let mut object = serializer.serialize_map(Some(3))?;
+        for (name, day) in [("estimate", estimate), ("certain", certain), ("possible", possible)] {
+            object.serialize_entry(name, &day_of(day))?;
+        }
+        object.end()
+    }
+}
+
+/// The date of a day since 1970-01-01, to the nearest; `None` where it is unknown or beyond the
+/// calendar.
+pub fn day_of(days: f64) -> Option<String> {
+    let whole = days.round();
+    let in_range = whole.is_finite() && whole.abs() <= f64::from(Date::LAST.0);
+    in_range.then(|| Date(whole as i32).to_string())
+}
+
 /// An estimate as an object; the bounds of a count are whole numbers.
 struct Bounds<'a> {
     found: &'a Estimate,
@@ -129,19 +181,15 @@ struct Bounds<'a> {
 
 impl Serialize for Bounds<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Estimate { estimate, certain, possible, exact } = *self.found;
+        let Estimate { estimate, certain, possible, whole } = *self.found;
         let mut object = serializer.serialize_map(Some(3))?;
-        if let Some(exact) = exact.and_then(whole) {
-            for name in ["estimate", "certain", "possible"] {
-                object.serialize_entry(name, &exact)?;
-            }
-            return object.end();
-        }
-        object.serialize_entry("estimate", &finite(estimate))?;
-        for (name, bound) in [("certain", certain), ("possible", possible)] {
-            match finite(bound) {
-                Some(bound) if self.count => object.serialize_entry(name, &(bound as u64))?,
-                bound => object.serialize_entry(name, &bound)?,
+        let named = [("estimate", estimate), ("certain", certain), ("possible", possible)];
+        for ((name, value), exact) in named.into_iter().zip(whole) {
+            let is_bound = name != "estimate";
+            match (exact.and_then(json_number), finite(value)) {
+                (Some(exact), _) => object.serialize_entry(name, &exact)?,
+                (None, Some(bound)) if self.count && is_bound => object.serialize_entry(name, &(bound as u64))?,
+                (None, value) => object.serialize_entry(name, &value)?,
             }
         }
         object.end()
@@ -149,7 +197,7 @@ impl Serialize for Bounds<'_> {
 }
 
 /// As a JSON number, where one holds it.
-fn whole(value: i128) -> Option<Value> {
+fn json_number(value: i128) -> Option<Value> {
     i64::try_from(value).map(Value::from).or_else(|_| u64::try_from(value).map(Value::from)).ok()
 }
 
@@ -159,8 +207,8 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_the_contract() {
-        let unbounded = Estimate { estimate: 1.5, certain: 1.0, possible: f64::INFINITY, exact: None };
-        let exact = Estimate { exact: Some(i128::from(u64::MAX)), ..unbounded };
+        let unbounded = Estimate { estimate: 1.5, certain: 1.0, possible: f64::INFINITY, whole: [None; 3] };
+        let exact = Estimate { whole: [Some(i128::from(u64::MAX)); 3], ..unbounded };
         let column = |name: &str, kind| Column { name: name.to_owned(), kind };
         let label = ColumnKind::Label { number: true };
         let answer = Answer {
@@ -187,7 +235,7 @@ mod tests {
             "notes": ["a note"],
         });
         assert_eq!(serde_json::to_value(&answer).unwrap(), expected);
-        let beyond = Estimate { exact: Some(1 << 70), ..unbounded };
+        let beyond = Estimate { whole: [Some(1 << 70); 3], ..unbounded };
         let one = |found: &Estimate| serde_json::to_value(Bounds { found, count: false }).unwrap();
         assert_eq!(one(&beyond)["possible"], Value::Null, "no JSON number holds it");
     }

@@ -13,10 +13,11 @@ use hashbrown::HashMap;
 use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_table::{Codes, Table, TableError, parallel};
 
+use super::aggregate::What;
 use super::diagram::Outcome;
 use super::generalized::{Groups, merged};
 use super::plan::Plan;
-use super::sql::What;
+use super::rows::Sizes;
 use super::tally::{Choice, Contribution, Tally};
 use super::transport;
 use crate::estimate::regions::Part;
@@ -40,18 +41,7 @@ pub(crate) struct Buckets<'a> {
 }
 
 /// The kind of a value of which nothing is known.
-pub(crate) const ANYTHING: u32 = u32::MAX;
-
-/// How many values a bucket has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sizes {
-    /// As many as rows.
-    Equal,
-    /// More than rows where some are of counterfeits.
-    WithCounterfeits,
-    /// As many as rows; rows without a bucket have no released value.
-    WithRowsWithoutValues,
-}
+pub(crate) const UNKNOWN_VALUE: u32 = u32::MAX;
 
 impl<'a> Buckets<'a> {
     pub(crate) fn new(quasi: &'a Table, sensitive: &'a Table, sizes: Sizes) -> Result<Buckets<'a>, TableError> {
@@ -141,7 +131,7 @@ impl Profiles {
         }
         if side && buckets.of_value.len() > table.rows {
             of_row.push(kinds.len() as u32);
-            kinds.push(vec![ANYTHING; plan.used.len()]);
+            kinds.push(vec![UNKNOWN_VALUE; plan.used.len()]);
         }
         Profiles { of_row, kinds }
     }
@@ -221,7 +211,7 @@ fn kind(plan: &Plan, buckets: &Buckets<'_>, sides: &Sides, pair: (u32, u32), pla
 fn cell<'p>(plan: &'p Plan, buckets: &Buckets<'_>, sides: &Sides, pair: (u32, u32), column: usize) -> &'p [Part] {
     let place = plan.place[column].unwrap_or_default();
     match kind(plan, buckets, sides, pair, place) {
-        ANYTHING => &plan.used[place].anything,
+        UNKNOWN_VALUE => &plan.used[place].anything,
         kind => &plan.used[place].cells[kind as usize],
     }
 }
@@ -238,7 +228,7 @@ fn contributions(
     buffer: &mut Vec<Outcome>,
 ) -> Vec<Contribution> {
     let cell = |column: usize| cell(plan, buckets, sides, pair, column);
-    plan.aggregates.iter().map(|what| Contribution::of(*what, &plan.diagram, &cell, buffer)).collect()
+    plan.aggregates.iter().map(|what| Contribution::of(*what, plan, &cell, buffer)).collect()
 }
 
 /// One bucket and what each pair of a row and a value would contribute to one aggregate of one
@@ -246,7 +236,7 @@ fn contributions(
 struct Bucket<'a> {
     rows: &'a [(u32, u64)],
     values: &'a [(u32, u64)],
-    /// How many values there are, and how many of them are nobody's: more values than rows.
+    /// The number of values, and the number by which they exceed the rows: these belong to no row.
     size: u64,
     spare: u64,
     pairs: Vec<Option<Contribution>>,
@@ -266,6 +256,8 @@ impl<'a> Bucket<'a> {
             let weight = row.1 as f64 * value.1 as f64 / self.size as f64;
             tally.count += super::diagram::times(weight, pair.share);
             tally.sum += super::diagram::times(weight, pair.sum);
+            tally.square += super::diagram::times(weight, pair.square);
+            tally.expect(what, weight, pair);
         }
         let can: Vec<bool> = self.pairs.iter().map(|pair| pair.is_some_and(|pair| pair.can)).collect();
         let must: Vec<bool> = self.pairs.iter().map(|pair| pair.is_some_and(|pair| pair.must)).collect();
@@ -284,16 +276,17 @@ impl<'a> Bucket<'a> {
                     None => tally.inexact = true,
                 }
             }
-            What::Mean(_) => {
+            _ if what.is_of_rows() => {
+                tally.inexact = true;
                 let (rows, values) = (self.rows.len(), self.values.len());
                 for (row, (_, count)) in self.rows.iter().enumerate() {
                     tally.choices.extend(self.choice(*count, (0..values).map(|value| row * values + value)));
                 }
                 for (value, (_, count)) in self.values.iter().enumerate() {
                     let choice = self.choice(*count, (0..rows).map(|row| row * values + value));
-                    // A value that may be nobody's need not be counted.
-                    let nobody = self.spare > 0;
-                    tally.others.extend(choice.map(|choice| Choice { must: choice.must && !nobody, ..choice }));
+                    // A value that may belong to no row need not be counted.
+                    let may_be_spare = self.spare > 0;
+                    tally.others.extend(choice.map(|choice| Choice { must: choice.must && !may_be_spare, ..choice }));
                 }
             }
             _ => {}
@@ -321,7 +314,7 @@ impl<'a> Bucket<'a> {
         (by_value && self.spare == 0).then(|| total(self.values, &|value| numbers[value]))
     }
 
-    /// What is certain of one row, or of one value, whichever it is paired with.
+    /// The certain outcome of one row, or of one value, whichever it is paired with.
     fn choice(&self, rows: u64, places: impl Iterator<Item = usize>) -> Option<Choice> {
         let mut choice = Choice { rows, must: true, low: f64::INFINITY, high: f64::NEG_INFINITY };
         let mut can = false;
@@ -368,7 +361,7 @@ impl<'a> Bucket<'a> {
         let values: Vec<u64> = self.values.iter().map(|(_, count)| *count).collect();
         let mut weights = weights;
         if self.spare > 0 {
-            // Nobody takes the values that are left, and counts for nothing.
+            // A row that is not counted takes the remaining values.
             rows.push(self.spare);
             weights.resize(rows.len() * values.len(), 0.0);
         }
@@ -389,8 +382,7 @@ pub(crate) fn outcomes(plan: &Plan, buckets: &Buckets<'_>) -> Vec<Outcome> {
         for &(value, count) in values {
             let pair = *known.entry((row, value)).or_insert_with(|| {
                 let cell = |column: usize| cell(plan, buckets, &sides, (row, value), column);
-                let Contribution { share, must, can, .. } =
-                    Contribution::of(What::Count, &plan.diagram, &cell, &mut buffer);
+                let Contribution { share, must, can, .. } = Contribution::of(What::Count, plan, &cell, &mut buffer);
                 Outcome { share, possible: can, certain: must }
             });
             found.share += super::diagram::times(count as f64 / size as f64, pair.share);

@@ -62,7 +62,7 @@ impl<'a> Columns<'a> {
             Some(near) => format!("did you mean \"{near}\", in double quotes? the columns are {}", self.listed()),
             None => format!("the columns are {}", self.listed()),
         };
-        Err(InputError::new("SQL", format!("there is no column `{}`", shortened(name)), hint))
+        Err(InputError::new("SQL", format!("the release has no column `{}`", shortened(name)), hint))
     }
 
     pub(crate) fn listed(&self) -> String {

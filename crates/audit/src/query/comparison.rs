@@ -50,7 +50,7 @@ impl<'a, 'c> Reader<'a, 'c> {
             }
             Expression::Boolean(value) => Ok(if *value != negated { Condition::True } else { Condition::False }),
             Expression::Number(_) | Expression::Text(_) | Expression::Null => {
-                refuse("a value alone is no condition", "compare a column with it")
+                refuse("a value alone is not a condition", "compare a column with it")
             }
             Expression::Compared(left, by, right) => self.compared(left, *by, right, negated),
             Expression::Combined { operators, .. } => {
@@ -66,15 +66,15 @@ impl<'a, 'c> Reader<'a, 'c> {
             }
             Expression::Name { .. } => match column_of(expression, self.columns)? {
                 Some(column) => refuse(
-                    format!("the column `{}` alone is no condition", self.columns.all[column].column.name),
+                    format!("the column `{}` alone is not a condition", self.columns.all[column].column.name),
                     "compare it with a value",
                 ),
-                None => refuse("a name alone is no condition", "compare a column with a value"),
+                None => refuse("a name alone is not a condition", "compare a column with a value"),
             },
             Expression::Other("a subquery") => {
                 refuse("a subquery is not answered", "query twice, and put the values you got into IN (…)")
             }
-            Expression::Minus(_) | Expression::Call(_) | Expression::Other(_) => refuse(
+            Expression::Minus(_) | Expression::Call(_) | Expression::Case { .. } | Expression::Other(_) => refuse(
                 format!("{} is not answered in WHERE", expression.kind()),
                 "compare columns with values by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL; join by AND, OR, NOT",
             ),
@@ -230,7 +230,7 @@ impl<'a, 'c> Reader<'a, 'c> {
         self.holds(column, Predicate::Like { pattern, negated })
     }
 
-    /// What a label covers, if the value is a label and not a value of the column.
+    /// The cover of a label, if the value is a label and not a value of the column.
     fn label(&self, column: usize, value: &Literal) -> Option<Under> {
         let Literal::Text(text) = value else { return None };
         let named = &self.columns.all[column];
@@ -278,7 +278,7 @@ impl<'a, 'c> Reader<'a, 'c> {
         if let Some(bound) = parse(kind, value.text()) {
             return Ok(bound);
         }
-        // The sub-classes of a cloned release are no labels that anybody would write.
+        // The names of sub-classes of a cloned release do not occur in queries.
         let statistics = matches!(named.axis.under.first(), Some(Under::SubClass(_)));
         let labels = if statistics { 0 } else { named.column.domain.present() as u32 };
         let labels = (0..labels).map(|code| named.column.domain.text(code)).collect::<Vec<_>>();

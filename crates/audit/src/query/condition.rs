@@ -35,7 +35,7 @@ impl Condition {
         join(parts, Condition::True, Condition::False, Condition::Any)
     }
 
-    /// What is left when some predicates are decided.
+    /// The rest of the condition when some predicates are decided.
     pub(crate) fn given(&self, decided: &impl Fn(u32) -> Option<bool>) -> Condition {
         match self {
             Condition::True | Condition::False => self.clone(),
@@ -46,6 +46,15 @@ impl Condition {
             },
             Condition::All(parts) => Condition::all(parts.iter().map(|part| part.given(decided))),
             Condition::Any(parts) => Condition::any(parts.iter().map(|part| part.given(decided))),
+        }
+    }
+
+    /// The numbers of the predicates in it.
+    pub(crate) fn predicates(&self) -> Vec<u32> {
+        match self {
+            Condition::True | Condition::False => Vec::new(),
+            Condition::Holds(predicate) => vec![*predicate],
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().flat_map(Condition::predicates).collect(),
         }
     }
 

@@ -5,17 +5,17 @@ use hedgerow_table::{InputError, TableError};
 
 use super::columns::{Columns, Named};
 use super::view::View;
-use super::{Answer, answer_view, sql};
+use super::{Answer, Bounds, answer_view, sql};
 
 /// Answers one SELECT from the first table that can.
-pub(super) fn answer(views: &[(&str, View<'_>)], sql: &str) -> Result<Answer, TableError> {
+pub(super) fn answer(views: &[(&str, View<'_>)], sql: &str, bounds: &Bounds<'_>) -> Result<Answer, TableError> {
     let mut bound = Vec::with_capacity(views.len());
     for (folder, view) in views {
         bound.push((*folder, view, Columns::bind(view)?));
     }
     for (folder, view, columns) in &bound {
         if sql::read(sql, columns).is_ok() {
-            let mut found = answer_view(view, columns, sql)?;
+            let mut found = answer_view(view, columns, sql, bounds)?;
             found.notes.push(format!("from {folder}, which holds {}", columns.listed()));
             return Ok(found);
         }
@@ -32,7 +32,7 @@ pub(super) fn answer(views: &[(&str, View<'_>)], sql: &str) -> Result<Answer, Ta
     Err(InputError::new("SQL", problem, hint).into())
 }
 
-/// What no table could answer is refused as it would be in one table of all attributes.
+/// A query that no table could answer is refused as it would be in one table of all attributes.
 fn refuse_unknown<'a>(tables: impl Iterator<Item = Columns<'a>>, sql: &str) -> Result<(), InputError> {
     let mut all: Vec<Named<'a>> = Vec::new();
     for named in tables.flat_map(|columns| columns.all) {

@@ -15,6 +15,26 @@ const DEPTH_MAX: usize = 60;
 /// Read as well as arithmetic, to be refused by name, never answered.
 const OTHER_OPERATORS: [&str; 11] = ["||", "|>", "::", "->", "->>", "<<", ">>", "<=>", "==", "&", "|"];
 
+/// Functions whose arguments are read; others are refused by name.
+pub(super) const FUNCTIONS: [&str; 16] = [
+    "COUNT",
+    "SUM",
+    "AVG",
+    "MIN",
+    "MAX",
+    "MEDIAN",
+    "QUANTILE",
+    "QUANTILE_CONT",
+    "PERCENTILE_CONT",
+    "STDDEV",
+    "STDDEV_SAMP",
+    "STDDEV_POP",
+    "VARIANCE",
+    "VAR_SAMP",
+    "VAR_POP",
+    "STDEV",
+];
+
 impl Parser {
     pub(super) fn list(&mut self) -> Result<Vec<Expression>, InputError> {
         let mut list = vec![self.expression()?];
@@ -56,7 +76,7 @@ impl Parser {
         self.predicate(of)
     }
 
-    /// What is said of an operand.
+    /// The predicate of an operand.
     fn predicate(&mut self, of: Expression) -> Result<Expression, InputError> {
         if let Some(by) = self.comparison() {
             let right = self.combined()?;
@@ -130,8 +150,8 @@ impl Parser {
         Some(by)
     }
 
-    /// Operands joined by arithmetic and the like. None of it is answered, so that what binds
-    /// tighter does not matter.
+    /// Operands joined by arithmetic and the like, in a row: what binds tighter is
+    /// combined first, where it is answered.
     fn combined(&mut self) -> Result<Expression, InputError> {
         let first = self.operand()?;
         let mut operators = Vec::new();
@@ -191,7 +211,7 @@ impl Parser {
             "TRUE" => return self.value(Expression::Boolean(true)),
             "FALSE" => return self.value(Expression::Boolean(false)),
             "NULL" => return self.value(Expression::Null),
-            "CASE" => return refuse("CASE is not answered", "in WHERE, join comparisons by AND, OR, NOT"),
+            "CASE" => return self.deeper(Parser::case),
             "EXISTS" => {
                 return refuse("a subquery is not answered", "query twice, and put the values you got into IN (…)");
             }
@@ -231,12 +251,15 @@ impl Parser {
     }
 
     fn call(&mut self, name: String) -> Result<Expression, InputError> {
-        if !["COUNT", "SUM", "AVG"].contains(&name.as_str()) {
+        if !FUNCTIONS.contains(&name.as_str()) {
             self.skip_parentheses()?;
-            return Ok(Expression::Call(Call { name, argument: Argument::Other }));
+            return Ok(Expression::Call(Call { name, distinct: false, argument: Argument::Other }));
         }
         self.at += 1;
-        self.refuse_at("DISTINCT", "DISTINCT", "use GROUP BY, which lists each value with its count")?;
+        if name != "COUNT" {
+            self.refuse_at("DISTINCT", "DISTINCT", "use COUNT(DISTINCT column), or GROUP BY, which lists each value")?;
+        }
+        let distinct = self.take("DISTINCT");
         self.take("ALL");
         let argument = if self.take_sign("*") {
             Argument::Everything
@@ -244,15 +267,54 @@ impl Parser {
             Argument::Other
         } else {
             let mut list = self.list()?;
-            match list.pop() {
-                Some(only) if list.is_empty() => Argument::One(Box::new(only)),
+            match (list.pop(), list.pop(), list.is_empty()) {
+                (Some(only), None, _) => Argument::One(Box::new(only)),
+                (Some(share), Some(of), true) => Argument::WithShare(Box::new(of), Box::new(share)),
                 _ => Argument::Other,
             }
         };
         self.expect_sign(")")?;
+        let argument = self.within_group(argument)?;
         self.refuse_at("OVER", "OVER", "use GROUP BY")?;
         self.refuse_at("FILTER", "FILTER", "use WHERE")?;
-        Ok(Expression::Call(Call { name, argument }))
+        Ok(Expression::Call(Call { name, distinct, argument }))
+    }
+
+    /// `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age)`: the share stands before what it is of.
+    fn within_group(&mut self, argument: Argument) -> Result<Argument, InputError> {
+        if !self.take("WITHIN") {
+            return Ok(argument);
+        }
+        self.expect("GROUP")?;
+        self.expect_sign("(")?;
+        self.expect("ORDER")?;
+        self.expect("BY")?;
+        let of = Box::new(self.expression()?);
+        self.refuse_at("DESC", "DESC in WITHIN GROUP", "take the share from 1 instead")?;
+        self.take("ASC");
+        self.expect_sign(")")?;
+        Ok(match argument {
+            Argument::One(share) => Argument::WithShare(of, share),
+            _ => Argument::Other,
+        })
+    }
+
+    /// `CASE WHEN condition THEN result … ELSE result END`, or with one operand before WHEN.
+    fn case(&mut self) -> Result<Expression, InputError> {
+        self.at += 1;
+        if !self.is("WHEN") {
+            let hint = "write CASE WHEN age >= 65 THEN 1 ELSE 0 END";
+            return refuse("CASE with an operand is not answered", hint);
+        }
+        let mut branches = Vec::new();
+        while self.take("WHEN") {
+            let condition = self.expression()?;
+            self.expect("THEN")?;
+            branches.push((condition, self.combined()?));
+        }
+        let otherwise = if self.take("ELSE") { Some(Box::new(self.combined()?)) } else { None };
+        self.expect("END")?;
+        Ok(Expression::Case { branches, otherwise })
     }
 
     /// Goes past a SELECT in parentheses, if one stands here.

@@ -7,12 +7,14 @@
 //! bucket are paired in every way, all equally likely. AVG is the estimated sum over the estimated
 //! count. In a cloned release, the people of a sub-class have each value with the share that its
 //! micro-statistics state, numbers spread around their mean (`estimate/micro_statistics.rs`), and
-//! are paired with the sensitive values of their class; counterfeits are nobody.
+//! are paired with the sensitive values of their class; counterfeits are not people.
 //!
 //! **What is certain and possible.** The least and the greatest answer that any table behind the
 //! release could give: each row may be any combination of values under its labels, each bucket any
 //! pairing. For COUNT and SUM some table attains each; for AVG over buckets they may be wider than
-//! needed. Open cells leave sums unbounded.
+//! needed. Open cells leave sums unbounded. MIN, MAX and quantiles have bounds that some table
+//! attains; those of STDDEV, of COUNT(DISTINCT) and of arithmetic hold and may be wider
+//! (`order_statistics`, `distinct`, `amount`, `calculation`).
 //!
 //! **Missing values** follow SQL: a comparison with one is unknown, neither it nor its negation
 //! selects the row, and only IS NULL finds it. The top `*` may hide a missing value, so nothing but
@@ -34,15 +36,21 @@
 //! `sql` and `comparison`; becomes a `condition`, then a `diagram` over regions; `generalized` and
 //! `buckets` judge rows with it; `tally` adds up.
 
+mod aggregate;
+mod amount;
 mod answer;
+mod bounds;
 pub(crate) mod buckets;
+mod calculation;
 mod columns;
 mod comparison;
 mod condition;
 mod decomposed;
 mod diagram;
+mod distinct;
 mod expression;
 mod generalized;
+mod order_statistics;
 mod parser;
 pub mod parts;
 mod plan;
@@ -52,56 +60,75 @@ mod sql;
 mod syntax;
 mod tally;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod token;
 mod transport;
 mod tree;
 mod view;
 
-use hedgerow_release::Release;
-use hedgerow_table::{InputError, TableError};
+use std::collections::BTreeMap;
 
-pub use answer::{Answer, Cell, Column, ColumnKind, Estimate};
+use hedgerow_release::Release;
+use hedgerow_table::{InputError, Kind, TableError};
+
+pub use answer::{Answer, Cell, Column, ColumnKind, Estimate, day_of};
+pub use bounds::{AnswerError, Bounds};
 pub use sql::SQL_MAX;
 
-use buckets::{ANYTHING, Buckets};
+use aggregate::{Of, What};
+use bounds::Meter;
+use buckets::{Buckets, UNKNOWN_VALUE};
+use calculation::Calculation;
 use columns::Columns;
 use diagram::Outcome;
+use generalized::Groups;
 use plan::Plan;
 use rows::Rows;
-use sql::{Query, What};
+use sql::{Query, Shown};
 use tally::{Contribution, Tally};
 use view::View;
 
 /// Answers one SELECT from a release of any kind.
 pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
+    Ok(answer_within(release, sql, &Bounds::NONE)?)
+}
+
+/// The same within bounds. Where a release has buckets, the bounds hold for the answer and not for
+/// the work before it.
+pub fn answer_within(release: &Release, sql: &str, bounds: &Bounds<'_>) -> Result<Answer, AnswerError> {
     let views = View::of(release)?;
     match views.as_slice() {
-        [("", view)] => answer_view(view, &Columns::bind(view)?, sql),
-        views => decomposed::answer(views, sql),
+        [("", view)] => answer_view(view, &Columns::bind(view)?, sql, bounds),
+        views => Ok(decomposed::answer(views, sql, bounds)?),
     }
 }
 
 /// The columns that an answer would have. Values in WHERE may be anything.
 pub fn columns(release: &Release, sql: &str) -> Result<Vec<Column>, TableError> {
     let views = View::of(release)?;
-    let [("", view)] = views.as_slice() else { return decomposed::answer(&views, sql).map(|answer| answer.columns) };
+    let [("", view)] = views.as_slice() else {
+        return decomposed::answer(&views, sql, &Bounds::NONE).map(|answer| answer.columns);
+    };
     let columns = Columns::bind(view)?;
     let query = sql::read_outputs(sql, &columns)?;
     refuse_unavailable(view, &query, &columns)?;
     Ok(headings(&query, &columns))
 }
 
-fn answer_view(view: &View<'_>, columns: &Columns<'_>, sql: &str) -> Result<Answer, TableError> {
+fn answer_view(view: &View<'_>, columns: &Columns<'_>, sql: &str, bounds: &Bounds<'_>) -> Result<Answer, AnswerError> {
     let query = sql::read(sql, columns)?;
     refuse_unavailable(view, &query, columns)?;
     let plan = Plan::new(&query, columns)?;
-    let mut found =
-        if query.is_rows() { rows(view, &query, &plan, columns)? } else { groups(view, &query, &plan, columns)? };
-    found.notes = query.notes;
+    let meter = Meter::new(bounds);
+    let mut found = match query.is_rows() {
+        true => rows(view, &query, &plan, columns, &meter)?,
+        false => groups(view, &query, &plan, columns, &meter)?,
+    };
+    found.notes = query.notes.clone();
     if unknown(&found) {
         found.notes.push("an estimate is unknown where no released label shows which values occur".to_owned());
     }
+    found.notes.extend(unbounded(&found, &query, columns, view.suppressed));
     if view.suppressed > 0 {
         let allowed = if found.rows {
             "they are not among these rows"
@@ -138,26 +165,66 @@ fn unknown(found: &Answer) -> bool {
     })
 }
 
+/// Why bounds are missing, and which key of the policy would give them.
+fn unbounded(found: &Answer, query: &Query, columns: &Columns<'_>, suppressed: u64) -> Vec<String> {
+    let is_open = |cell: &Cell| matches!(cell, Cell::Estimate(found) if found.certain.is_infinite() || found.possible.is_infinite());
+    if !found.lines.iter().flatten().any(is_open) {
+        return Vec::new();
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let predicates = &query.condition.predicates;
+    for what in &query.aggregates.all {
+        let looked_at = match what.of() {
+            Some(Of::Column(column)) if !what.is_count() => vec![column],
+            Some(Of::Amount(amount)) => query.aggregates.amounts[amount].columns(predicates),
+            _ => Vec::new(),
+        };
+        for named in looked_at.into_iter().map(|column| &columns.all[column]) {
+            let is_bounded = named.axis.range.is_some_and(|range| range.low.is_finite() && range.high.is_finite());
+            if !is_bounded && named.axis.kind != Kind::Category && !names.contains(&named.column.name.as_str()) {
+                names.push(&named.column.name);
+            }
+        }
+    }
+    let why = if suppressed > 0 { "suppressed rows and open cells" } else { "open cells" };
+    let note = |name: &&str| {
+        format!("`{name}` has no bounds: {why} may have any value; `range` of the attribute in the policy bounds them")
+    };
+    names.iter().map(note).collect()
+}
+
 fn label(columns: &Columns<'_>, column: usize, code: u32) -> Cell {
-    if code == ANYTHING {
+    if code == UNKNOWN_VALUE {
         return Cell::Label(Some("*".to_owned()));
     }
     let domain = &columns.all[column].column.domain;
     Cell::Label((Some(code) != domain.missing_code()).then(|| domain.text(code)))
 }
 
-fn heading(columns: &Columns<'_>, name: &str, what: What) -> Column {
+fn heading(query: &Query, columns: &Columns<'_>, name: &str, what: &Shown) -> Column {
     let kind = match what {
-        What::Column(column) => ColumnKind::Label { number: columns.all[column].column.domain.kind().is_number() },
-        What::Count | What::CountOf(_) => ColumnKind::Count,
-        What::Sum(_) | What::Mean(_) => ColumnKind::Amount,
+        Shown::Column(column) => ColumnKind::Label { number: columns.all[*column].column.domain.kind().is_number() },
+        Shown::Calculated(Calculation::Aggregate(place)) => match query.aggregates.all[*place] {
+            what if what.is_count() => ColumnKind::Count,
+            what if is_of_days(what, columns) => ColumnKind::Day,
+            _ => ColumnKind::Amount,
+        },
+        Shown::Calculated(_) => ColumnKind::Amount,
     };
     Column { name: name.to_owned(), kind }
 }
 
+/// Whether an aggregate of a column of dates is a day itself.
+fn is_of_days(what: What, columns: &Columns<'_>) -> bool {
+    matches!(what.of(), Some(Of::Column(column)) if columns.all[column].axis.kind == Kind::Date)
+}
+
 fn headings(query: &Query, columns: &Columns<'_>) -> Vec<Column> {
     let mut headings: Vec<Column> =
-        query.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
+        query.outputs.iter().map(|output| heading(query, columns, &output.name, &output.what)).collect();
+    if query.having.is_some() {
+        headings.push(Column { name: "having".to_owned(), kind: ColumnKind::Label { number: false } });
+    }
     if query.is_rows() {
         headings.push(Column { name: "share".to_owned(), kind: ColumnKind::Share });
     }
@@ -165,14 +232,19 @@ fn headings(query: &Query, columns: &Columns<'_>) -> Vec<Column> {
 }
 
 /// One line for each group; without GROUP BY one line for all rows, even when there are none.
-fn groups(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
-    let mut groups = match &view.rows {
-        Rows::Labels(table) => generalized::groups(plan, table)?,
-        Rows::Buckets(quasi, sensitive, sizes) => buckets::groups(plan, &Buckets::new(quasi, sensitive, *sizes)?),
-    };
+fn groups(
+    view: &View<'_>,
+    query: &Query,
+    plan: &Plan,
+    columns: &Columns<'_>,
+    meter: &Meter<'_>,
+) -> Result<Answer, AnswerError> {
+    let mut groups = tallied(view, plan, meter)?;
+    meter.check()?;
     if query.groups.is_empty() {
         groups.entry(Vec::new()).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
     }
+    let distinct = distinct_values(view, query, columns, meter)?;
     let mut lines: Vec<(Vec<u32>, Vec<f64>, Vec<Cell>)> = Vec::with_capacity(groups.len());
     for (group, tallies) in &mut groups {
         // A group that no row can be in is not there, as in SQL. Without an aggregate nothing says
@@ -182,22 +254,35 @@ fn groups(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) ->
         }
         allow_for_suppressed(plan, view.suppressed, group, tallies);
         let rank = query.groups.iter().zip(group).map(|(&column, &code)| rank(columns, column, code)).collect();
-        let mut tallies = plan.aggregates.iter().zip(tallies.iter());
-        let mut cells = Vec::with_capacity(query.outputs.len());
-        for output in &query.outputs {
-            cells.push(match output.what {
-                What::Column(column) => {
-                    let place = query.groups.iter().position(|grouped| *grouped == column).unwrap_or_default();
-                    label(columns, column, group[place])
+        let estimates: Vec<Estimate> = (plan.aggregates.iter().zip(tallies.iter()))
+            .map(|(what, tally)| match what {
+                What::Distinct(column) => {
+                    let none = BTreeMap::new();
+                    let labels = distinct.get(column).and_then(|groups| groups.get(group)).unwrap_or(&none);
+                    distinct::count(&columns.all[*column], labels, view.suppressed)
                 }
-                _ => match tallies.next() {
-                    Some((what, tally)) => Cell::Estimate(tally.finish(*what)),
-                    None => return Err(TableError::Internal("an aggregate has no tally".to_owned())),
-                },
+                what => tally.finish(*what, plan.origin_of(*what)),
+            })
+            .collect();
+        let standing = query.having.as_ref().map(|having| having.stands(&estimates));
+        if standing.is_some_and(|standing| !standing.possible) {
+            continue;
+        }
+        let mut cells = Vec::with_capacity(query.outputs.len() + 1);
+        for output in &query.outputs {
+            cells.push(match &output.what {
+                Shown::Column(column) => {
+                    let place = query.groups.iter().position(|grouped| grouped == column).unwrap_or_default();
+                    label(columns, *column, group[place])
+                }
+                Shown::Calculated(calculation) => Cell::Estimate(calculation.of(&estimates)),
             });
         }
+        cells.extend(standing.map(|standing| Cell::Label(Some(standing.name().to_owned()))));
         let keys =
             query.order.iter().map(|&(place, _)| order_key(query, columns, group, place, &cells[place])).collect();
+        meter.take(line_bytes(&cells));
+        meter.check()?;
         lines.push((rank, keys, cells));
     }
     lines.sort_unstable_by(|a, b| {
@@ -206,12 +291,48 @@ fn groups(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) ->
         by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.0.cmp(&b.0))
     });
     lines.truncate(query.limit.unwrap_or(usize::MAX));
+    meter.check_lines(lines.len())?;
     Ok(Answer {
         columns: headings(query, columns),
         lines: lines.into_iter().map(|line| line.2).collect(),
         notes: Vec::new(),
         rows: false,
     })
+}
+
+/// By group and label, the rows that have it.
+type LabelsOfGroups = BTreeMap<Vec<u32>, BTreeMap<u32, Tally>>;
+
+/// For every column whose values are counted.
+fn distinct_values(
+    view: &View<'_>,
+    query: &Query,
+    columns: &Columns<'_>,
+    meter: &Meter<'_>,
+) -> Result<BTreeMap<usize, LabelsOfGroups>, AnswerError> {
+    let mut found = BTreeMap::new();
+    for what in &query.aggregates.all {
+        let What::Distinct(column) = what else { continue };
+        let plan = Plan::by_values_of(query, columns, *column)?;
+        let mut of_groups = LabelsOfGroups::new();
+        let groups = tallied(view, &plan, meter)?;
+        meter.check()?;
+        for (mut group, tallies) in groups {
+            let label = group.pop().unwrap_or(UNKNOWN_VALUE);
+            if let Some(tally) = tallies.into_iter().next() {
+                of_groups.entry(group).or_default().insert(label, tally);
+            }
+        }
+        found.insert(*column, of_groups);
+    }
+    Ok(found)
+}
+
+fn tallied(view: &View<'_>, plan: &Plan, meter: &Meter<'_>) -> Result<Groups, TableError> {
+    match &view.rows {
+        Rows::Labels(table) => generalized::groups(plan, table, meter),
+        Rows::Buckets(quasi, sensitive, sizes) => Ok(buckets::groups(plan, &Buckets::new(quasi, sensitive, *sizes)?)),
+    }
 }
 
 /// A label's place among those of its column.
@@ -228,41 +349,47 @@ fn allow_for_suppressed(plan: &Plan, suppressed: u64, group: &[u32], tallies: &m
         let place = plan.place[column].unwrap_or_default();
         let grouped = plan.groups.iter().position(|grouped| *grouped == place).map(|at| group[at]);
         match grouped {
-            Some(kind) if kind != ANYTHING => plan.used[place].cells[kind as usize].as_slice(),
+            Some(kind) if kind != UNKNOWN_VALUE => plan.used[place].cells[kind as usize].as_slice(),
             _ => plan.used[place].anything.as_slice(),
         }
     };
     let mut buffer = Vec::new();
     for (what, tally) in plan.aggregates.iter().zip(tallies) {
-        tally.widen(*what, suppressed, &Contribution::of(*what, &plan.diagram, &cell, &mut buffer));
+        tally.widen(*what, suppressed, &Contribution::of(*what, plan, &cell, &mut buffer));
     }
 }
 
-/// What a line is sorted by: a label's place along its axis, or an estimate.
+/// The sort key of a line: a label's place along its axis, or an estimate.
 fn order_key(query: &Query, columns: &Columns<'_>, group: &[u32], place: usize, cell: &Cell) -> f64 {
-    match (query.outputs[place].what, cell) {
-        (What::Column(column), _) => {
-            let at = query.groups.iter().position(|grouped| *grouped == column).unwrap_or_default();
-            f64::from(rank(columns, column, group[at]))
+    match (&query.outputs[place].what, cell) {
+        (Shown::Column(column), _) => {
+            let at = query.groups.iter().position(|grouped| grouped == column).unwrap_or_default();
+            f64::from(rank(columns, *column, group[at]))
         }
         (_, Cell::Estimate(found)) => found.estimate,
         _ => 0.0,
     }
 }
 
-/// What is unknown comes last, whichever way.
+/// Unknown values come last in both orders.
 fn sorted(a: f64, b: f64, descending: bool) -> std::cmp::Ordering {
     a.is_nan().cmp(&b.is_nan()).then(if descending { b.total_cmp(&a) } else { a.total_cmp(&b) })
 }
 
 /// The rows that can fulfil the condition, as released.
-fn rows(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
+fn rows(
+    view: &View<'_>,
+    query: &Query,
+    plan: &Plan,
+    columns: &Columns<'_>,
+    meter: &Meter<'_>,
+) -> Result<Answer, AnswerError> {
     let outcomes: Vec<Outcome> = match &view.rows {
-        Rows::Labels(table) => generalized::outcomes(plan, table),
+        Rows::Labels(table) => generalized::outcomes(plan, table, meter),
         Rows::Buckets(quasi, sensitive, sizes) => {
             let buckets = Buckets::new(quasi, sensitive, *sizes)?;
             let hidden = query.outputs.iter().find_map(|output| match output.what {
-                What::Column(column) if buckets.columns[column].0 => Some(&columns.all[column].column.name),
+                Shown::Column(column) if buckets.columns[column].0 => Some(&columns.all[column].column.name),
                 _ => None,
             });
             if let Some(name) = hidden {
@@ -273,12 +400,13 @@ fn rows(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> R
             buckets::outcomes(plan, &buckets)
         }
     };
+    meter.check()?;
     debug_assert_eq!(outcomes.len(), view.row_count());
     let mut kept: Vec<usize> = (0..outcomes.len()).filter(|&row| outcomes[row].possible).collect();
     let code = |column: usize, row: usize| columns.all[column].column.codes.get(row);
     let key = |row: usize, place: usize| match query.outputs[place].what {
-        What::Column(column) => columns.all[column].rank[code(column, row) as usize],
-        _ => 0,
+        Shown::Column(column) => columns.all[column].rank[code(column, row) as usize],
+        Shown::Calculated(_) => 0,
     };
     if !query.order.is_empty() {
         kept.sort_by(|&a, &b| {
@@ -290,17 +418,31 @@ fn rows(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> R
         });
     }
     kept.truncate(query.limit.unwrap_or(usize::MAX));
-    let line = |&row: &usize| {
+    meter.check_lines(kept.len())?;
+    let line = |&row: &usize| -> Result<Vec<Cell>, AnswerError> {
         let labels = query.outputs.iter().map(|output| match output.what {
-            What::Column(column) => label(columns, column, code(column, row)),
-            _ => Cell::Label(None),
+            Shown::Column(column) => label(columns, column, code(column, row)),
+            Shown::Calculated(_) => Cell::Label(None),
         });
-        labels.chain([Cell::Share { share: outcomes[row].share, certain: outcomes[row].certain }]).collect()
+        let share = Cell::Share { share: outcomes[row].share, certain: outcomes[row].certain };
+        let cells: Vec<Cell> = labels.chain([share]).collect();
+        meter.take(line_bytes(&cells));
+        meter.check()?;
+        Ok(cells)
     };
     Ok(Answer {
         columns: headings(query, columns),
-        lines: kept.iter().map(line).collect(),
+        lines: kept.iter().map(line).collect::<Result<_, _>>()?,
         notes: Vec::new(),
         rows: true,
     })
+}
+
+/// The memory of a line of an answer.
+fn line_bytes(cells: &[Cell]) -> usize {
+    let text = |cell: &Cell| match cell {
+        Cell::Label(Some(text)) => text.len(),
+        _ => 0,
+    };
+    size_of::<Vec<Cell>>() + size_of_val(cells) + cells.iter().map(text).sum::<usize>()
 }

@@ -8,7 +8,7 @@ use super::token::Token;
 pub(super) const EXAMPLE: &str = "a query looks like: SELECT COUNT(*) FROM data WHERE age >= 30 AND sex = 'F'";
 
 /// Words that begin a clause or join conditions: no name without quotes.
-pub(super) const RESERVED: [&str; 26] = [
+pub(super) const RESERVED: [&str; 30] = [
     "SELECT",
     "FROM",
     "WHERE",
@@ -35,6 +35,10 @@ pub(super) const RESERVED: [&str; 26] = [
     "ILIKE",
     "IS",
     "AS",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
 ];
 
 pub(super) struct Parser {

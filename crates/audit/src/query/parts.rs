@@ -1,13 +1,13 @@
-//! Questions about rows that are in several hands: everybody knows the classes with their labels
-//! and sizes, and of the protected values only its own rows'.
+//! Questions about rows that several custodians hold: each knows the classes with their labels and
+//! sizes, and the protected values of its own rows only.
 //!
 //! A question distinguishes rows only as far as it looks at them. Classes that it does not
 //! distinguish are one *stratum*; values of a protected attribute that it does not distinguish are
 //! one *kind*. What has to be counted over all hands is how many rows of each stratum have each
 //! combination of kinds, and only where the condition can hold: these counts are the *cells* of a
-//! question. They are sums over the rows of the release, so whoever knows them knows nothing that
-//! the release would not have shown. Filled in, they give the answer that the release would give:
-//! rows that a question does not distinguish can stand for one another.
+//! question. They are sums over the rows of the release, so they disclose nothing that the release
+//! would not have shown. Filled in, they give the answer that the release would give: rows that a
+//! question does not distinguish can stand for one another.
 //!
 //! All hands must number cells alike. [`Needs::bytes`] is what they compare.
 
@@ -20,7 +20,7 @@ use hedgerow_table::{Codes, Column, InputError, TableError};
 use super::columns::Columns;
 use super::diagram::Outcome;
 use super::plan::Plan;
-use super::sql::{self, What};
+use super::sql::{self, Shown};
 use super::view::View;
 use crate::estimate::regions::Part;
 
@@ -38,10 +38,10 @@ pub struct Outline {
     protected: Vec<usize>,
 }
 
-/// What must be counted to answer a question.
+/// The counts that a question needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needs {
-    /// By class; nothing where the condition cannot hold.
+    /// By class; `None` where the condition cannot hold.
     stratum_of_class: Vec<Option<u32>>,
     /// By stratum, the rows of its classes.
     rows: Vec<u64>,
@@ -62,7 +62,7 @@ struct Kinds {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cells {
-    /// By stratum and combination of kinds, the number of the cell; nothing where the condition
+    /// By stratum and combination of kinds, the number of the cell; `None` where the condition
     /// cannot hold.
     Counted { number: Vec<Option<u32>>, count: usize },
     /// Too many to be numbered.
@@ -93,7 +93,7 @@ impl Outline {
         &self.release
     }
 
-    /// What must be counted to answer a question; `cells_max` cells at most can be.
+    /// The counts that a question needs; `cells_max` cells at most can be counted.
     pub fn needs(&self, sql: &str, cells_max: usize) -> Result<Needs, TableError> {
         let views = View::of(&self.release)?;
         let [("", view)] = views.as_slice() else {
@@ -103,7 +103,7 @@ impl Outline {
         let query = sql::read(sql, &columns)?;
         let plan = Plan::new(&query, &columns)?;
         let shown: Vec<usize> = match query.is_rows() {
-            true => query.outputs.iter().filter_map(|output| column_of(output.what)).collect(),
+            true => query.outputs.iter().filter_map(|output| column_of(&output.what)).collect(),
             false => Vec::new(),
         };
         // Without an aggregate, groups are listed whether the condition can hold in them or not.
@@ -188,7 +188,7 @@ impl Outline {
     }
 
     /// The release as far as the question distinguishes its rows. `rows` are (stratum, combination,
-    /// rows) of all hands together; nothing where they are not rows that this release can have.
+    /// rows) of all hands together; `None` where they are not rows that this release can have.
     pub fn filled(&self, needs: &Needs, rows: &[(usize, usize, u64)]) -> Option<Release> {
         let Tables::Generalized(Generalized { table, quasi, sensitive, .. }) = self.release.tables() else {
             return None;
@@ -238,7 +238,7 @@ impl Needs {
         self.kinds.is_empty() || self.rows.is_empty() || self.cells() == Some(0)
     }
 
-    /// How many cells there are; nothing where they are too many to be counted.
+    /// How many cells there are; `None` where they are too many to be counted.
     pub fn cells(&self) -> Option<usize> {
         match &self.cells {
             Cells::Counted { count, .. } => Some(*count),
@@ -251,7 +251,7 @@ impl Needs {
         self.rows.iter().sum()
     }
 
-    /// What a row counts as: its stratum and combination of kinds. Nothing where the question does
+    /// The place of a row: its stratum and combination of kinds. `None` where the question does
     /// not look at it.
     pub fn place(&self, class: usize, codes: impl Fn(usize) -> u32) -> Option<(usize, usize)> {
         let stratum = (*self.stratum_of_class.get(class)?)? as usize;
@@ -334,14 +334,14 @@ fn codes_of(kinds: &[Kinds], combination: usize) -> Vec<u32> {
     codes
 }
 
-fn column_of(what: What) -> Option<usize> {
+fn column_of(what: &Shown) -> Option<usize> {
     match what {
-        What::Column(column) => Some(column),
-        _ => None,
+        Shown::Column(column) => Some(*column),
+        Shown::Calculated(_) => None,
     }
 }
 
-/// What a question looks at.
+/// The columns and predicates of a question.
 struct Looked<'a> {
     columns: &'a Columns<'a>,
     plan: &'a Plan,
@@ -351,7 +351,7 @@ struct Looked<'a> {
 }
 
 impl Looked<'_> {
-    /// From codes of a column to what the question distinguishes; nothing when it does not look at
+    /// From codes of a column to what the question distinguishes; `None` when it does not look at
     /// the column.
     fn kinds(&self, column: usize) -> Option<Vec<u32>> {
         let cardinality = self.columns.all[column].column.domain.cardinality();

@@ -1,18 +1,27 @@
-//! What a kind of release shows to a query: rows of labels, or rows and sensitive values that share
-//! buckets.
+//! The tables of a release that a query reads: rows of labels, or rows and sensitive values that
+//! share buckets.
 
 use std::borrow::Cow;
 
 use hedgerow_release::cloned::Cloned;
 use hedgerow_table::Table;
 
-use super::buckets::Sizes;
-
 #[derive(Debug)]
 pub(crate) enum Rows<'a> {
     Labels(Cow<'a, Table>),
     /// Quasi-identifiers and `group`; `group`, sensitive attributes and `count`.
     Buckets(Cow<'a, Table>, Cow<'a, Table>, Sizes),
+}
+
+/// How many values a bucket has, compared with its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sizes {
+    /// As many as rows.
+    Equal,
+    /// More than rows where some are of counterfeits.
+    WithCounterfeits,
+    /// As many as rows; rows without a bucket have no released value.
+    WithRowsWithoutValues,
 }
 
 /// One table of a release, as a query sees it.

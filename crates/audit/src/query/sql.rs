@@ -1,14 +1,15 @@
 //! From a line of SQL to a [`Query`], or to a refusal that names what is not understood.
 
 use hedgerow_table::InputError;
-use hedgerow_table::spelling::nearest;
 
+use super::aggregate::Aggregates;
+use super::calculation::{Calculation, Having};
 use super::columns::{Columns, column_of, hyphen, plain};
 use super::comparison::Reader;
 use super::condition::{Condition, Where};
 use super::refusal::{refuse, shortened};
 use super::syntax::parse;
-use super::tree::{Argument, Call, Expression, Item};
+use super::tree::{Expression, Item};
 
 /// The longest SQL that is read, in bytes.
 pub const SQL_MAX: usize = 16 << 10;
@@ -19,7 +20,11 @@ pub(crate) struct Query {
     pub(crate) outputs: Vec<Output>,
     /// Columns that are grouped by.
     pub(crate) groups: Vec<usize>,
+    /// The aggregates, for outputs and for HAVING.
+    pub(crate) aggregates: Aggregates,
+    /// The condition of WHERE, and the predicates of CASE besides.
     pub(crate) condition: Where,
+    pub(crate) having: Option<Having>,
     /// Outputs to sort by, each descending or not.
     pub(crate) order: Vec<(usize, bool)>,
     pub(crate) limit: Option<usize>,
@@ -30,24 +35,21 @@ pub(crate) struct Query {
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) name: String,
-    pub(crate) what: What,
+    pub(crate) what: Shown,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+/// The content of an output column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Shown {
     Column(usize),
-    /// `COUNT(*)`.
-    Count,
-    /// `COUNT(column)`: not missing.
-    CountOf(usize),
-    Sum(usize),
-    Mean(usize),
+    /// A number for each group.
+    Calculated(Calculation),
 }
 
 impl Query {
     /// Whether it selects rows, and not aggregates over them.
     pub(crate) fn is_rows(&self) -> bool {
-        self.groups.is_empty() && self.outputs.iter().all(|output| matches!(output.what, What::Column(_)))
+        self.groups.is_empty() && self.outputs.iter().all(|output| matches!(output.what, Shown::Column(_)))
     }
 }
 
@@ -66,15 +68,39 @@ fn read_with(sql: &str, columns: &Columns<'_>, with_condition: bool) -> Result<Q
     }
     let select = parse(sql)?;
     let groups = groups(&select.groups, columns)?;
-    let outputs = outputs(&select.items, &groups, columns)?;
     let mut reader = Reader::new(columns);
     let condition = match &select.condition {
         Some(expression) if with_condition => reader.condition(expression, false)?,
         _ => Condition::True,
     };
-    let order = order_of(&select.order, &outputs, columns)?;
+    let mut aggregates = Aggregates::default();
+    let outputs = outputs(&select.items, &groups, columns, &mut aggregates, &mut reader)?;
+    let having = match &select.having {
+        Some(expression) => {
+            if groups.is_empty() && !outputs.iter().any(|output| matches!(output.what, Shown::Calculated(_))) {
+                return refuse("HAVING without groups", "use WHERE, or add GROUP BY and an aggregate");
+            }
+            Some(Having::read(expression, false, &mut |call| called(call, columns, &mut aggregates, &mut reader))?)
+        }
+        None => None,
+    };
+    let order = order_of(&select.order, &outputs, columns, &mut aggregates, &mut reader)?;
     let (predicates, notes) = (reader.predicates, reader.notes);
-    Ok(Query { outputs, groups, condition: Where { condition, predicates }, order, limit: select.limit, notes })
+    let condition = Where { condition, predicates };
+    Ok(Query { outputs, groups, aggregates, condition, having, order, limit: select.limit, notes })
+}
+
+/// The place of the aggregate that a call names.
+fn called(
+    expression: &Expression,
+    columns: &Columns<'_>,
+    aggregates: &mut Aggregates,
+    reader: &mut Reader<'_, '_>,
+) -> Result<usize, InputError> {
+    match expression {
+        Expression::Call(call) => aggregates.add(call, columns, reader).map(|(place, _)| place),
+        other => refuse(format!("{} stands where an aggregate is expected", other.kind()), "write COUNT(*)"),
+    }
 }
 
 fn groups(expressions: &[Expression], columns: &Columns<'_>) -> Result<Vec<usize>, InputError> {
@@ -94,33 +120,48 @@ fn groups(expressions: &[Expression], columns: &Columns<'_>) -> Result<Vec<usize
     Ok(groups)
 }
 
-fn outputs(items: &[Item], groups: &[usize], columns: &Columns<'_>) -> Result<Vec<Output>, InputError> {
+fn outputs(
+    items: &[Item],
+    groups: &[usize],
+    columns: &Columns<'_>,
+    aggregates: &mut Aggregates,
+    reader: &mut Reader<'_, '_>,
+) -> Result<Vec<Output>, InputError> {
     let mut outputs = Vec::new();
     for item in items {
         let Item::One { expression, alias } = item else {
             let all = columns.names().enumerate();
-            outputs.extend(all.map(|(at, name)| Output { name: name.to_owned(), what: What::Column(at) }));
+            outputs.extend(all.map(|(at, name)| Output { name: name.to_owned(), what: Shown::Column(at) }));
             continue;
         };
         let (what, name) = match expression {
-            Expression::Call(call) => aggregate(call, columns)?,
+            Expression::Call(call) => {
+                let (place, name) = aggregates.add(call, columns, reader)?;
+                (Shown::Calculated(Calculation::Aggregate(place)), name)
+            }
+            other if Calculation::contains_aggregate(other) => {
+                let calculated = Calculation::read(other, &mut |call| called(call, columns, aggregates, reader))?;
+                (Shown::Calculated(calculated), shortened(&other.shown()))
+            }
             other => match column_of(other, columns)? {
-                Some(column) => (What::Column(column), columns.all[column].column.name.clone()),
+                Some(column) => (Shown::Column(column), columns.all[column].column.name.clone()),
                 None => {
-                    let hint = hyphen(other, columns)
-                        .unwrap_or_else(|| "name columns, COUNT(*), SUM(column) or AVG(column)".to_owned());
+                    let hint = hyphen(other, columns).unwrap_or_else(|| {
+                        "name columns, COUNT(*), SUM(column) or AVG(column); calculate within and over aggregates"
+                            .to_owned()
+                    });
                     return refuse(format!("{} after SELECT is not answered", other.kind()), hint);
                 }
             },
         };
         outputs.push(Output { name: alias.clone().unwrap_or(name), what });
     }
-    let aggregates = outputs.iter().any(|output| !matches!(output.what, What::Column(_)));
-    if !aggregates && groups.is_empty() {
+    let aggregated = outputs.iter().any(|output| !matches!(output.what, Shown::Column(_)));
+    if !aggregated && groups.is_empty() {
         return Ok(outputs);
     }
     for output in &outputs {
-        if let What::Column(column) = output.what
+        if let Shown::Column(column) = output.what
             && !groups.contains(&column)
         {
             let name = &columns.all[column].column.name;
@@ -133,53 +174,12 @@ fn outputs(items: &[Item], groups: &[usize], columns: &Columns<'_>) -> Result<Ve
     Ok(outputs)
 }
 
-fn aggregate(call: &Call, columns: &Columns<'_>) -> Result<(What, String), InputError> {
-    let Call { name, argument } = call;
-    let hint = "COUNT, SUM and AVG are answered";
-    match name.as_str() {
-        "COUNT" | "SUM" | "AVG" => {}
-        "MIN" | "MAX" => {
-            let hint = "the least and the greatest value belong to individuals, whom a release hides; COUNT, SUM and AVG are answered";
-            return refuse(format!("{name} is not answered"), hint);
-        }
-        _ => {
-            let near = nearest(name, ["COUNT", "SUM", "AVG"].into_iter())
-                .map_or(String::new(), |near| format!("did you mean {near}? "));
-            return refuse(format!("the function {} is not answered", shortened(name)), format!("{near}{hint}"));
-        }
-    }
-    let column = match argument {
-        Argument::Everything if name == "COUNT" => return Ok((What::Count, "COUNT(*)".to_owned())),
-        Argument::Everything => return refuse(format!("{name}(*) is not answered"), format!("write {name}(column)")),
-        Argument::Other => return refuse(format!("{name} takes one column"), format!("write {name}(column)")),
-        Argument::One(expression) => match column_of(expression, columns)? {
-            Some(column) => column,
-            None if name == "COUNT" && matches!(**expression, Expression::Number(_)) => {
-                return Ok((What::Count, "COUNT(*)".to_owned()));
-            }
-            None => {
-                let hint = hyphen(expression, columns)
-                    .unwrap_or_else(|| "name a column; arithmetic is not answered".to_owned());
-                return refuse(format!("{} in {name} is not answered", expression.kind()), hint);
-            }
-        },
-    };
-    let found = &columns.all[column];
-    let title = format!("{name}({})", found.column.name);
-    if name == "COUNT" {
-        return Ok((What::CountOf(column), title));
-    }
-    if !found.axis.kind.is_number() {
-        let problem = format!("{title} is not answered: `{}` holds no numbers", found.column.name);
-        return refuse(problem, "count its values: COUNT(*) with GROUP BY");
-    }
-    Ok((if name == "SUM" { What::Sum(column) } else { What::Mean(column) }, title))
-}
-
 fn order_of(
     order: &[(Expression, bool)],
     outputs: &[Output],
     columns: &Columns<'_>,
+    aggregates: &mut Aggregates,
+    reader: &mut Reader<'_, '_>,
 ) -> Result<Vec<(usize, bool)>, InputError> {
     let hint = "sort by the name of an output column, or by its position: ORDER BY 2 DESC";
     let mut sorted = Vec::new();
@@ -190,9 +190,9 @@ fn order_of(
                 text.parse::<usize>().ok().filter(|place| (1..=outputs.len()).contains(place)).map(|place| place - 1)
             }
             Expression::Name { name, .. } => named(name),
-            Expression::Call(call) => {
-                let what = aggregate(call, columns)?.0;
-                outputs.iter().position(|output| output.what == what)
+            other if Calculation::contains_aggregate(other) => {
+                let wanted = Calculation::read(other, &mut |call| called(call, columns, aggregates, reader))?;
+                outputs.iter().position(|output| output.what == Shown::Calculated(wanted.clone()))
             }
             _ => None,
         };

@@ -33,7 +33,7 @@ impl Parser {
         self.from()?;
         let condition = if self.take("WHERE") { Some(self.expression()?) } else { None };
         let groups = self.groups()?;
-        self.refuse_at("HAVING", "HAVING", "omit it and read the groups you need from the answer")?;
+        let having = if self.take("HAVING") { Some(self.expression()?) } else { None };
         self.refuse_at("WINDOW", "WINDOW", "use GROUP BY")?;
         self.refuse_at("QUALIFY", "QUALIFY", "use GROUP BY")?;
         let order = self.order()?;
@@ -45,7 +45,7 @@ impl Parser {
             return refuse("UNION, EXCEPT and INTERSECT are not answered", "query twice, or use OR in WHERE");
         }
         match self.peek() {
-            None => Ok(Select { items, condition, groups, order, limit }),
+            None => Ok(Select { items, condition, groups, having, order, limit }),
             Some(token) => refuse(format!("{} is not understood where it stands", shown(token)), EXAMPLE),
         }
     }

@@ -6,17 +6,21 @@
 //! the other with the most favorable; rows do not depend on one another. The mean's bounds take the
 //! rows that must be counted and add of the others those that move it furthest.
 
+use super::aggregate::{Of, What};
 use super::answer::Estimate;
-use super::sql::What;
+use super::order_statistics::{self, Piece};
+use super::plan::{Plan, PlannedAmount};
 use crate::estimate::regions::{MISSING, Part};
-use crate::query::diagram::{Diagram, Outcome, times};
+use crate::query::diagram::{Outcome, times};
 
-/// What one row contributes.
+/// The contribution of one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Contribution {
     /// The probability that it is counted, and the expectation of its value where it is.
     pub(crate) share: f64,
     pub(crate) sum: f64,
+    /// The expectation of its square, likewise.
+    pub(crate) square: f64,
     pub(crate) must: bool,
     pub(crate) can: bool,
     /// Of its value when it is counted.
@@ -29,16 +33,18 @@ pub(crate) struct Contribution {
 impl Contribution {
     pub(crate) fn of<'c>(
         what: What,
-        diagram: &Diagram,
+        plan: &Plan,
         cell: &impl Fn(usize) -> &'c [Part],
         buffer: &mut Vec<Outcome>,
     ) -> Contribution {
-        let column = match what {
-            What::Count | What::Column(_) => {
+        let diagram = &plan.diagram;
+        let column = match what.of() {
+            None => {
                 let Outcome { share, possible, certain } = diagram.judge(cell, buffer);
                 return Contribution {
                     share,
                     sum: share,
+                    square: share,
                     must: certain,
                     can: possible,
                     low: 1.0,
@@ -46,14 +52,20 @@ impl Contribution {
                     exact: None,
                 };
             }
-            What::CountOf(column) | What::Sum(column) | What::Mean(column) => column,
+            Some(Of::Column(column)) => column,
+            Some(Of::Amount(amount)) => {
+                let found = Contribution::of_amount(&plan.amounts[amount], plan, cell, buffer);
+                return found.counted_if(matches!(what, What::CountOf(_)));
+            }
         };
-        let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut found = Contribution { share: 0.0, sum: 0.0, must: true, can: false, low, high, exact: None };
+        let mut found = Contribution::NOTHING;
         let mut missing = 0.0;
         let parts = cell(column);
         let mut all_alike = None;
+        // A sum adds up the numbers themselves.
+        let origin = if matches!(what, What::Sum(_)) { plan.origin(column) } else { 0 };
         for part in parts {
+            let part = &part.moved(origin);
             if part.region == MISSING {
                 found.must = false;
                 missing += part.mass;
@@ -64,6 +76,7 @@ impl Contribution {
                 diagram.judge(|other| if other == column { &here } else { cell(other) }, buffer);
             found.share += times(part.mass, share);
             found.sum += times(part.mean, times(part.mass, share));
+            found.square += times(square(part.mean, part.low, part.high), times(part.mass, share));
             found.must &= certain;
             if possible {
                 found.exact = if found.can { None } else { part.exact };
@@ -85,9 +98,70 @@ impl Contribution {
             found.share = share;
         }
         found.must &= found.can;
-        if what == What::CountOf(column) {
-            (found.sum, found.low, found.high) = (found.share, 1.0, 1.0);
+        found.counted_if(what.is_count())
+    }
+
+    const NOTHING: Contribution = Contribution {
+        share: 0.0,
+        sum: 0.0,
+        square: 0.0,
+        must: true,
+        can: false,
+        low: f64::INFINITY,
+        high: f64::NEG_INFINITY,
+        exact: None,
+    };
+
+    /// The same where rows are counted, whatever their values.
+    fn counted_if(self, counts: bool) -> Contribution {
+        if counts { Contribution { sum: self.share, square: self.share, low: 1.0, high: 1.0, ..self } } else { self }
+    }
+
+    /// Of an expression: over every combination of the regions that its columns can lie in.
+    fn of_amount<'c>(
+        amount: &PlannedAmount,
+        plan: &Plan,
+        cell: &impl Fn(usize) -> &'c [Part],
+        buffer: &mut Vec<Outcome>,
+    ) -> Contribution {
+        let mut found = Contribution::NOTHING;
+        let cells: Vec<&[Part]> = amount.columns.iter().map(|&column| cell(column)).collect();
+        let mut chosen = vec![0usize; cells.len()];
+        if cells.iter().any(|cell| cell.is_empty()) {
+            return Contribution { must: false, ..found };
         }
+        loop {
+            let place = |column: usize| amount.columns.iter().position(|known| *known == column);
+            let parts: Vec<Part> = (cells.iter().zip(&chosen).zip(&amount.columns))
+                .map(|((cell, &part), &column)| Part { mass: 1.0, ..cell[part].moved(plan.origin(column)) })
+                .collect();
+            let mass = cells.iter().zip(&chosen).fold(1.0, |mass, (cell, &part)| times(mass, cell[part].mass));
+            let at = |column: usize| &parts[place(column).unwrap_or_default()];
+            let value = amount.amount.at(&at, &|predicate| plan.holds(predicate, at));
+            match value {
+                None => found.must = false,
+                Some(value) => {
+                    let fixed = |column: usize| place(column).map(|place| std::slice::from_ref(&parts[place]));
+                    let Outcome { share, possible, certain } =
+                        plan.diagram.judge(|other| fixed(other).unwrap_or_else(|| cell(other)), buffer);
+                    found.share += times(mass, share);
+                    found.sum += times(value.mean, times(mass, share));
+                    found.square += times(square(value.mean, value.low, value.high), times(mass, share));
+                    found.must &= certain;
+                    if possible {
+                        found.can = true;
+                        (found.low, found.high) = (found.low.min(value.low), found.high.max(value.high));
+                    }
+                }
+            }
+            // The next combination, the last column first.
+            let Some(next) = (0..chosen.len()).rev().find(|&place| chosen[place] + 1 < cells[place].len()) else {
+                break;
+            };
+            chosen[next] += 1;
+            chosen[next + 1..].fill(0);
+        }
+        found.must &= found.can;
         found
     }
 
@@ -105,6 +179,7 @@ impl Contribution {
 pub(crate) struct Tally {
     pub(crate) count: f64,
     pub(crate) sum: f64,
+    pub(crate) square: f64,
     pub(crate) certain: u64,
     pub(crate) possible: u64,
     pub(crate) low: f64,
@@ -112,7 +187,11 @@ pub(crate) struct Tally {
     /// The sum of the rows whose values are whole numbers; it is the answer unless another row may
     /// add to it.
     pub(crate) exact: i128,
+    /// The least and the greatest of them.
+    pub(crate) whole: Option<(i64, i64)>,
     pub(crate) inexact: bool,
+    /// For quantiles: where the values of rows are expected.
+    pub(crate) pieces: Vec<Piece>,
     /// For the mean: rows that can be counted, whether they must, and the ends of their values.
     pub(crate) choices: Vec<Choice>,
     /// A second way to see the same rows, when there is one; the bounds of both hold.
@@ -132,18 +211,39 @@ impl Tally {
     pub(crate) fn add(&mut self, what: What, rows: u64, row: &Contribution) {
         self.count += times(rows as f64, row.share);
         self.sum += times(rows as f64, row.sum);
+        self.square += times(rows as f64, row.square);
         self.certain += if row.must { rows } else { 0 };
         self.possible += if row.can { rows } else { 0 };
         let (low, high) = row.range();
         self.low += times(rows as f64, low);
         self.high += times(rows as f64, high);
         match row.exact {
-            Some(value) if row.must => self.exact += i128::from(rows) * i128::from(value),
+            Some(value) if row.must => {
+                self.exact += i128::from(rows) * i128::from(value);
+                let (least, greatest) = self.whole.unwrap_or((value, value));
+                self.whole = Some((least.min(value), greatest.max(value)));
+            }
             _ => self.inexact |= row.can,
         }
-        if matches!(what, What::Mean(_)) && row.can {
+        if what.is_of_rows() && row.can {
             self.choices.push(Choice { rows, must: row.must, low: row.low, high: row.high });
         }
+        self.expect(what, rows as f64, row);
+    }
+
+    /// Notes where the values of rows are expected, where that matters.
+    pub(crate) fn expect(&mut self, what: What, rows: f64, row: &Contribution) {
+        if !matches!(what, What::Least(_) | What::Greatest(_) | What::Quantile(..)) || !row.can {
+            return;
+        }
+        let (low, high) = if row.low.is_finite() && row.high.is_finite() {
+            (row.low, row.high)
+        } else {
+            // Without ends, all that is known is a mean.
+            let mean = row.sum / row.share;
+            (mean, mean)
+        };
+        self.pieces.push(Piece { rows: times(rows, row.share), low, high });
     }
 
     /// Adds suppressed rows, which widen the bounds: each may be counted or not.
@@ -155,7 +255,7 @@ impl Tally {
         self.low += times(rows as f64, row.low.min(0.0));
         self.high += times(rows as f64, row.high.max(0.0));
         self.inexact = true;
-        if matches!(what, What::Mean(_)) {
+        if what.is_of_rows() {
             let choice = Choice { rows, must: false, low: row.low, high: row.high };
             self.choices.push(choice);
             if !self.others.is_empty() {
@@ -167,37 +267,95 @@ impl Tally {
     pub(crate) fn merge(&mut self, other: Tally) {
         self.count += other.count;
         self.sum += other.sum;
+        self.square += other.square;
         self.certain += other.certain;
         self.possible += other.possible;
         self.low += other.low;
         self.high += other.high;
         self.exact += other.exact;
         self.inexact |= other.inexact;
+        self.whole = match (self.whole, other.whole) {
+            (Some(one), Some(two)) => Some((one.0.min(two.0), one.1.max(two.1))),
+            (one, two) => one.or(two),
+        };
+        self.pieces.extend(other.pieces);
         self.choices.extend(other.choices);
         self.others.extend(other.others);
     }
 
-    pub(crate) fn finish(&self, what: What) -> Estimate {
-        let (estimate, certain, possible) = match what {
-            What::Count | What::CountOf(_) | What::Column(_) => (self.count, self.certain as f64, self.possible as f64),
-            What::Sum(_) | What::Mean(_) if self.possible == 0 => (f64::NAN, f64::NAN, f64::NAN),
-            What::Sum(_) => (self.sum, self.low, self.high),
-            What::Mean(_) => {
-                let estimate = if self.count > 0.0 { self.sum / self.count } else { f64::NAN };
-                let (mut low, mut high) = mean_bounds(&self.choices);
-                if !self.others.is_empty() {
-                    let (other_low, other_high) = mean_bounds(&self.others);
-                    (low, high) = (low.max(other_low), high.min(other_high));
+    /// `origin` is where the numbers of rows are counted from.
+    pub(crate) fn finish(&self, what: What, origin: i64) -> Estimate {
+        let within = |of: &dyn Fn(&[Choice]) -> (f64, f64)| {
+            let (low, high) = of(&self.choices);
+            if self.others.is_empty() {
+                return (low, high);
+            }
+            let (other_low, other_high) = of(&self.others);
+            (low.max(other_low), high.min(other_high))
+        };
+        let mean = if self.count > 0.0 { self.sum / self.count } else { f64::NAN };
+        let (estimate, (certain, possible)) = match what {
+            What::Count | What::CountOf(_) | What::Distinct(_) => {
+                (self.count, (self.certain as f64, self.possible as f64))
+            }
+            _ if self.possible == 0 => (f64::NAN, (f64::NAN, f64::NAN)),
+            What::Sum(_) => (self.sum, (self.low, self.high)),
+            What::Mean(_) => (mean, within(&mean_bounds)),
+            What::Least(_) => {
+                (order_statistics::estimated(&self.pieces, |rows| rows.min(0.5)), within(&order_statistics::least))
+            }
+            What::Greatest(_) => {
+                let estimate = order_statistics::estimated(&self.pieces, |rows| (rows - 0.5).max(0.0));
+                (estimate, within(&order_statistics::greatest))
+            }
+            What::Quantile(_, share) => {
+                let share = f64::from_bits(share);
+                let estimate = order_statistics::estimated(&self.pieces, |rows| rows * share);
+                (estimate, within(&|choices| order_statistics::quantile(choices, share)))
+            }
+            What::Deviation { squared, sample, .. } => {
+                let spread = (self.square / self.count - mean * mean).max(0.0);
+                let spread = if sample { spread * self.count / (self.count - 1.0) } else { spread };
+                let bounds = within(&|choices| order_statistics::variance(choices, sample));
+                // Of one row a sample has no deviation.
+                if sample && self.possible < 2 {
+                    (f64::NAN, (f64::NAN, f64::NAN))
+                } else if squared {
+                    (spread, bounds)
+                } else {
+                    (spread.sqrt(), (bounds.0.sqrt(), bounds.1.sqrt()))
                 }
-                (estimate, low, high)
             }
         };
         // Sums of shares round; what they estimate is never outside its own bounds.
         let estimate = if estimate < certain { certain } else { estimate };
         let estimate = if estimate > possible { possible } else { estimate };
-        let exact = matches!(what, What::Sum(_)) && self.possible > 0 && !self.inexact;
-        Estimate { estimate, certain, possible, exact: exact.then_some(self.exact) }
+        let exact = match what {
+            _ if self.possible == 0 || self.inexact => None,
+            What::Sum(_) => Some(self.exact),
+            What::Mean(_) if origin != 0 => self.exact_mean(),
+            What::Least(_) => self.whole.map(|(least, _)| i128::from(least)),
+            What::Greatest(_) => self.whole.map(|(_, greatest)| i128::from(greatest)),
+            _ => None,
+        };
+        let found = Estimate { estimate, certain, possible, whole: [exact; 3] };
+        match what {
+            What::Mean(_) => found.counted_from(origin, false),
+            What::Least(_) | What::Greatest(_) | What::Quantile(..) => found.counted_from(origin, true),
+            _ => found,
+        }
     }
+
+    /// The mean of rows with whole numbers, where it is one itself.
+    fn exact_mean(&self) -> Option<i128> {
+        let rows = i128::from(self.possible);
+        (self.exact % rows == 0).then_some(self.exact / rows)
+    }
+}
+
+/// The mean of the squares of numbers that are spread evenly around their mean.
+fn square(mean: f64, low: f64, high: f64) -> f64 {
+    if low == high { mean * mean } else { mean * mean + (high - low) * (high - low) / 12.0 }
 }
 
 /// The least and the greatest mean over every way to count rows.

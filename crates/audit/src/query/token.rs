@@ -72,7 +72,7 @@ pub(super) fn tokens(sql: &str) -> Result<Vec<Token>, InputError> {
     Ok(tokens)
 }
 
-/// What stands in quotes, and how many bytes it takes. A quote within is written twice.
+/// The text in quotes, and the number of its bytes. A quote within is written twice.
 fn quoted(rest: &str, quote: char) -> Result<(String, usize), InputError> {
     let mut text = String::new();
     let mut at = 1;

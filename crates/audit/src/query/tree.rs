@@ -2,7 +2,7 @@
 
 use crate::estimate::predicate::Comparison;
 
-/// Signs of arithmetic: read, to be refused by name, never answered.
+/// Signs of arithmetic: answered within aggregates and over them, refused elsewhere.
 pub(super) const ARITHMETIC: [&str; 5] = ["+", "-", "*", "/", "%"];
 
 #[derive(Debug)]
@@ -10,6 +10,7 @@ pub(super) struct Select {
     pub(super) items: Vec<Item>,
     pub(super) condition: Option<Expression>,
     pub(super) groups: Vec<Expression>,
+    pub(super) having: Option<Expression>,
     /// Each with whether it is descending.
     pub(super) order: Vec<(Expression, bool)>,
     pub(super) limit: Option<usize>,
@@ -60,13 +61,18 @@ pub(super) enum Expression {
         any_case: bool,
         negated: bool,
     },
-    /// Operands joined by operators that are not answered.
+    /// Operands joined by arithmetic, and by operators that are not answered.
     Combined {
         parts: Vec<Expression>,
         operators: Vec<&'static str>,
     },
     Call(Call),
-    /// What is understood, but never answered: what it is called.
+    /// Each condition with its result, and what is left.
+    Case {
+        branches: Vec<(Expression, Expression)>,
+        otherwise: Option<Box<Expression>>,
+    },
+    /// An expression that is understood, but never answered: its name.
     Other(&'static str),
 }
 
@@ -74,6 +80,7 @@ pub(super) enum Expression {
 pub(super) struct Call {
     /// In capitals.
     pub(super) name: String,
+    pub(super) distinct: bool,
     pub(super) argument: Argument,
 }
 
@@ -81,12 +88,42 @@ pub(super) struct Call {
 pub(super) enum Argument {
     Everything,
     One(Box<Expression>),
+    /// An expression and a share, as quantiles take them.
+    WithShare(Box<Expression>, Box<Expression>),
     /// None, several, or of a function that is not answered anyway.
     Other,
 }
 
 impl Expression {
-    /// What it is called; the expression itself may be long.
+    /// As it is written, for a heading.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Expression::Name { name, .. } => name.clone(),
+            Expression::Number(text) => text.clone(),
+            Expression::Text(text) => format!("'{text}'"),
+            Expression::Null => "NULL".to_owned(),
+            Expression::Nested(inner) => format!("({})", inner.shown()),
+            Expression::Minus(inner) => format!("-{}", inner.shown()),
+            Expression::Combined { parts, operators } => {
+                let mut parts = parts.iter().map(Expression::shown);
+                let first = parts.next().unwrap_or_default();
+                operators.iter().zip(parts).fold(first, |text, (sign, part)| format!("{text} {sign} {part}"))
+            }
+            Expression::Call(Call { name, distinct, argument }) => {
+                let of = match argument {
+                    Argument::Everything => "*".to_owned(),
+                    Argument::One(of) => of.shown(),
+                    Argument::WithShare(of, share) => format!("{}, {}", of.shown(), share.shown()),
+                    Argument::Other => "…".to_owned(),
+                };
+                if *distinct { format!("{name}(DISTINCT {of})") } else { format!("{name}({of})") }
+            }
+            Expression::Case { .. } => "CASE … END".to_owned(),
+            _ => "…".to_owned(),
+        }
+    }
+
+    /// Its name; the expression itself may be long.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Expression::Name { .. } => "a name",
@@ -98,6 +135,7 @@ impl Expression {
             }
             Expression::Call(call) if call.name == "CAST" => "CAST",
             Expression::Call(_) => "a function",
+            Expression::Case { .. } => "CASE",
             Expression::Other(name) => name,
             _ => "a combination of expressions",
         }

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_release::cloned::Cloned;
-use hedgerow_release::manifest::Field;
 use hedgerow_release::{Codebook, Release};
-use hedgerow_table::{Bound, Column, Kind, TableError};
+use hedgerow_table::{Column, Kind, TableError};
 
 use super::rows::{Queryable, Rows};
-use crate::estimate::axis::{Extent, real};
+use crate::estimate::axis::Extent;
+use crate::estimate::declared::{fields, ranges};
 use crate::kinds::kind;
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl<'a> View<'a> {
             kinds: fields(release, folder)
                 .filter_map(|field| Some((field.name.clone(), field.values_kind()?)))
                 .collect(),
-            ranges: fields(release, folder).filter_map(|field| Some((field.name.clone(), range(field)?))).collect(),
+            ranges: ranges(release, folder),
             statistics,
             suppressed: release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed),
         };
@@ -71,20 +71,4 @@ impl<'a> View<'a> {
             }
         }
     }
-}
-
-/// What the manifest states of the columns of the tables in a folder.
-fn fields<'a>(release: &'a Release, folder: &'a str) -> impl Iterator<Item = &'a Field> {
-    let resources = release.manifest().map_or(&[][..], |manifest| &manifest.resources);
-    let here = resources.iter().filter(move |table| {
-        folder.is_empty() || table.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-    });
-    here.flat_map(|table| &table.schema.fields)
-}
-
-/// An end that is open is infinite.
-fn range(field: &Field) -> Option<Extent> {
-    let [low, high] = field.declared_range()?;
-    let end = |bound: Option<Bound>, open: f64| bound.and_then(real).unwrap_or(open);
-    Some(Extent { low: end(low, f64::NEG_INFINITY), high: end(high, f64::INFINITY) })
 }

@@ -9,7 +9,7 @@ use crate::attribute::{Attribute, Unchanged};
 use crate::classes::Classes;
 use crate::estimate::axis::Axis;
 use crate::estimate::predicate::Predicate;
-use crate::estimate::regions::{Part, Regions};
+use crate::estimate::regions::Regions;
 
 pub(super) const BATCH: usize = 64;
 
@@ -166,17 +166,31 @@ impl<'a> Batch<'a> {
 /// For each label, the share of it that the query of each lane covers; lanes of other queries take
 /// all.
 pub(super) fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> Result<Vec<[f64; BATCH]>, TableError> {
-    let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
-    let share = |cell: &Vec<Part>| {
-        let mut shares = [1.0; BATCH];
-        lanes.iter().for_each(|lane| shares[*lane] = 0.0);
-        for part in cell.iter().filter(|part| part.mass != 0.0) {
-            let holds = &regions.holds[part.region as usize];
-            lanes.iter().zip(holds).filter(|(_, holds)| **holds).for_each(|(lane, _)| shares[*lane] += part.mass);
+    let mut shares = vec![[1.0; BATCH]; axis.under.len()];
+    for (lane, of_lane) in lanes.iter().zip(selected(axis, predicates)?) {
+        shares.iter_mut().zip(of_lane).for_each(|(shares, share)| shares[*lane] = share);
+    }
+    Ok(shares)
+}
+
+/// For each predicate the share of each label that it selects, as `hedgerow query` estimates it.
+pub(crate) fn selected(axis: &Axis, predicates: &[Predicate]) -> Result<Vec<Vec<f64>>, TableError> {
+    let together = |predicates: &[Predicate]| -> Result<Vec<Vec<f64>>, TableError> {
+        let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
+        let mut shares = vec![vec![0.0; axis.under.len()]; predicates.len()];
+        for (label, cell) in regions.cells.iter().enumerate() {
+            for part in cell.iter().filter(|part| part.mass != 0.0) {
+                let holds = shares.iter_mut().zip(&regions.holds[part.region as usize]).filter(|(_, holds)| **holds);
+                holds.for_each(|(shares, _)| shares[label] += part.mass);
+            }
         }
-        shares
+        Ok(shares)
     };
-    Ok(regions.cells.iter().map(share).collect())
+    if !axis.depends_on_question() {
+        return together(predicates);
+    }
+    let alone = predicates.chunks(1).map(together).collect::<Result<Vec<_>, _>>()?;
+    Ok(alone.into_iter().flatten().collect())
 }
 
 /// Only these codes are accepted by the query of this lane.

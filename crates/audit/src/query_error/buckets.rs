@@ -23,7 +23,7 @@ pub(crate) struct Bucket {
     pub(crate) values: Vec<(u32, u64)>,
 }
 
-/// `None` when no query was requested, or there is no attribute to query.
+/// `None` when no query was requested, or no attribute can be queried.
 pub(crate) fn query_error(
     release: &Bucketized<'_>,
     rows: usize,

@@ -7,18 +7,19 @@
 //! neighboring values for numbers and dates, any values for categories, where the missing value is
 //! one of them.
 //!
-//! The estimate is that of `hedgerow query`, for a reader who knows the source's values: it adds
-//! up, over the classes, the rows with the selected sensitive values times, for each quasi
-//! attribute, the share of the class's cell that the query covers; over buckets, the selected rows
-//! times the share of the selected sensitive values; over sub-classes, the people times the shares
-//! that their micro-statistics state. Suppressed rows contribute nothing. The relative error is
-//! `|estimate − true| / max(true, sanity bound)`; the bound, a thousandth of the source's rows but
-//! at least one, keeps queries that hardly select anybody from ruling the mean.
+//! The estimate is that of `hedgerow query`; where labels leave shares unknown, that of a reader
+//! who knows which values there are. It adds up, over the classes, the rows with the selected
+//! sensitive values times, for each quasi attribute, the share of the class's cell that the query
+//! covers; over buckets, the selected rows times the share of the selected sensitive values; over
+//! sub-classes, the people times the shares that their micro-statistics state. Suppressed rows
+//! contribute nothing. The relative error is `|estimate − true| / max(true, sanity bound)`; the
+//! bound, a thousandth of the source's rows but at least one, keeps queries that select almost no
+//! row from dominating the mean.
 //!
 //! Cost: 64 queries are answered in one pass over the rows and one over the classes; passes run in
 //! parallel.
 
-mod batch;
+pub(crate) mod batch;
 pub(crate) mod buckets;
 pub(crate) mod clones;
 mod predicate;
@@ -39,7 +40,7 @@ const COUNT_MAX: usize = 1_000_000;
 /// The workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueryOptions {
-    /// How many queries; 0 is none.
+    /// The number of queries; 0 measures no error.
     pub count: usize,
     pub seed: u64,
     /// The most quasi attributes in a query; `None` is all of them.
@@ -51,7 +52,7 @@ pub struct QueryOptions {
 
 impl Default for QueryOptions {
     fn default() -> Self {
-        QueryOptions { count: 1000, seed: 0, dimensions: None, selectivity: 0.1 }
+        QueryOptions { count: 1000, seed: 1, dimensions: None, selectivity: 0.1 }
     }
 }
 
@@ -96,7 +97,7 @@ impl From<QueryError> for Report {
     }
 }
 
-/// `None` when no query was requested, or there is no attribute to query.
+/// `None` when no query was requested, or no attribute can be queried.
 pub(crate) fn query_error(
     quasi: &[Attribute<'_>],
     sensitive: &[Unchanged<'_>],

@@ -9,7 +9,7 @@ use super::QueryOptions;
 use crate::estimate::axis::Axis;
 use crate::estimate::predicate as estimate;
 
-/// What a query requires of each attribute it names, by the attribute's number.
+/// The conditions of a query on the attributes it names, by the attribute's number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Query {
     pub(super) quasi: Vec<(usize, Predicate)>,

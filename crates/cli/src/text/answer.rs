@@ -1,6 +1,6 @@
 //! The answer to a query as a table.
 
-use hedgerow::{Answer, Cell, ColumnKind, Estimate};
+use hedgerow::{Answer, Cell, ColumnKind, Estimate, day_of};
 
 pub(crate) fn answer(answer: &Answer) -> String {
     let mut table: Vec<Vec<String>> = vec![Vec::new()];
@@ -8,17 +8,18 @@ pub(crate) fn answer(answer: &Answer) -> String {
     for column in &answer.columns {
         table[0].push(column.name.clone());
         right.push(column.kind != (ColumnKind::Label { number: false }));
-        if matches!(column.kind, ColumnKind::Count | ColumnKind::Amount) {
+        if matches!(column.kind, ColumnKind::Count | ColumnKind::Amount | ColumnKind::Day) {
             table[0].extend(["certain".to_owned(), "possible".to_owned()]);
             right.extend([true, true]);
         }
     }
     for cells in &answer.lines {
         let mut line = Vec::new();
-        for cell in cells {
+        for (cell, column) in cells.iter().zip(&answer.columns) {
             match cell {
                 Cell::Label(text) => line.push(one_line(text.as_deref().unwrap_or(""))),
                 Cell::Share { share, .. } => line.push(number(*share)),
+                Cell::Estimate(found) if column.kind == ColumnKind::Day => line.extend(days(found)),
                 Cell::Estimate(found) => line.extend(three(found)),
             }
         }
@@ -40,10 +41,13 @@ pub(crate) fn answer(answer: &Answer) -> String {
 }
 
 fn three(found: &Estimate) -> [String; 3] {
-    match found.exact {
-        Some(exact) => std::array::from_fn(|_| exact.to_string()),
-        None => [found.estimate, found.certain, found.possible].map(number),
-    }
+    let floats = [found.estimate, found.certain, found.possible];
+    std::array::from_fn(|place| found.whole[place].map_or_else(|| number(floats[place]), |whole| whole.to_string()))
+}
+
+/// Dates; what no date can say is as for numbers.
+fn days(found: &Estimate) -> [String; 3] {
+    [found.estimate, found.certain, found.possible].map(|day| day_of(day).unwrap_or_else(|| number(day)))
 }
 
 /// A label that would break the table's lines is shown escaped.

@@ -2,14 +2,17 @@
 
 use std::fmt;
 
-use hedgerow::finding::{Exposure, Finding, Needs, Note, ReleaseCells, WorstPair};
-use hedgerow::{Audited, Contradiction};
+use hedgerow::finding::{Explanation, Exposure, Finding, Needs, Note, ReleaseCells, WorstPair};
+use hedgerow::{Adversary, Audited, Contradiction};
 use serde_json::Value;
 
 /// Names that do not fit are counted; the text below the table lists them all.
 const NAMES_MAX: usize = 48;
 
 const COLUMNS: usize = 9;
+
+/// Explanations that are printed; `--json` has more.
+const EXPLANATIONS_SHOWN: usize = 3;
 
 const HEADER: [&str; COLUMNS] = [
     "adversary",
@@ -31,6 +34,9 @@ pub(crate) struct AuditText<'a>(pub(crate) &'a Audited);
 
 impl fmt::Display for AuditText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(assumed) = &self.0.assumed {
+            writeln!(f, "assumed: {assumed}")?;
+        }
         for Contradiction { release, problem } in &self.0.contradictions {
             writeln!(f, "WRONG  {release}: {problem}")?;
         }
@@ -65,7 +71,7 @@ impl AuditText<'_> {
         let long = names.chars().count() > NAMES_MAX && finding.releases.len() > 1;
         let pair = finding.worst_pair.as_ref().map(|pair| pair.releases.join(" + "));
         [
-            finding.adversary.to_owned(),
+            finding.adversary.to_string(),
             finding.protect.clone().unwrap_or_default(),
             if long { format!("{} releases", finding.releases.len()) } else { names },
             format!("{} {}", finding.people, self.unit(finding)),
@@ -77,12 +83,13 @@ impl AuditText<'_> {
         ]
     }
 
-    /// What a finding counts: without a list of people, what the releases show of them.
+    /// The unit that a finding counts: without a list of people, what the releases show of them.
     fn unit(&self, finding: &Finding) -> &'static str {
         match finding.adversary {
-            "difference" => "people",
+            _ if finding.counts_units() && !self.0.people_named => "units",
+            Adversary::Difference => "people",
             _ if self.0.people_named => "people",
-            "independence" => "combinations",
+            Adversary::Independence => "combinations",
             _ => "rows",
         }
     }
@@ -92,8 +99,17 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     let of = finding.protect.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
     let breach = if finding.breach { "BREACH  " } else { "" };
     writeln!(f, "\n{breach}{}{of}: {}", finding.adversary, finding.releases.join(" + "))?;
-    let details = finding.details.iter().filter_map(|(name, value)| Some((name.replace('_', " "), scalar(value)?)));
-    for (name, value) in details {
+    // What the rule requires, and not what is left.
+    let of_rule = |name: &str| finding.adversary == Adversary::Minimality && ["k", "l"].contains(&name);
+    let title = |name: &str| match name {
+        _ if of_rule(name) => format!("required {name}"),
+        // A limit, and not how many rows share a class.
+        "k" => "at risk below k".to_owned(),
+        _ => name.replace('_', " "),
+    };
+    let details = finding.details.iter().filter_map(|(name, value)| Some((title(name), scalar(value)?)));
+    // What was assumed is the first line of all.
+    for (name, value) in details.filter(|(name, _)| name != "assumed") {
         writeln!(f, "  {name}: {value}")?;
     }
     if let Some(below) = finding.details.get("below") {
@@ -106,12 +122,23 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     for note in &finding.notes {
         writeln!(f, "  note: {}", note_text(note))?;
     }
-    let shown = if finding.at_risk > 0 { 3 } else { 1 };
-    for (place, worst) in finding.worst.iter().take(shown).enumerate() {
+    let worst_shown = if finding.at_risk > 0 { 3 } else { 1 };
+    for (place, worst) in finding.worst.iter().take(worst_shown).enumerate() {
         exposure(f, if place == 0 { "worst" } else { "next" }, worst)?;
     }
     for also in &finding.also {
         exposure(f, "also", also)?;
+    }
+    for Explanation { people, value, steps } in finding.explanations.iter().take(EXPLANATIONS_SHOWN) {
+        let whom = match people {
+            0 => "a person in these cells has".to_owned(),
+            1 => "one person has".to_owned(),
+            several => format!("{several} people have"),
+        };
+        writeln!(f, "  why {whom} {}:", shown(value))?;
+        for (number, step) in (1..).zip(steps) {
+            writeln!(f, "    {number}. {step}")?;
+        }
     }
     Ok(())
 }

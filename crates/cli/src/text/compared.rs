@@ -1,4 +1,4 @@
-//! What other methods would keep, next to what a release kept.
+//! The losses of other methods, next to those of a release.
 
 use std::fmt;
 

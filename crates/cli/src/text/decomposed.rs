@@ -1,4 +1,4 @@
-//! What a decomposed release lost, as text.
+//! The losses of a decomposed release, as text.
 
 use std::fmt::Write as _;
 

@@ -3,7 +3,9 @@
 
 use std::fmt;
 
-use hedgerow::{AttributeLoss, Losses, Measures, NumberError, QueryError, Scenario, SizeDistribution, TableMeasures};
+use hedgerow::{
+    AttributeLoss, Losses, Measures, NumberError, QueryError, Scenario, SingledOut, SizeDistribution, TableMeasures,
+};
 
 /// The longest bar of the histogram.
 const BAR_MAX: u64 = 40;
@@ -28,10 +30,23 @@ fn table(f: &mut fmt::Formatter<'_>, measures: &TableMeasures) -> fmt::Result {
     attributes(f, &measures.attributes)?;
     class_sizes(f, &measures.classes, measures.buckets)?;
     risk(f, measures)?;
+    singled_out(f, &measures.singled_out)?;
     if let Some(queries) = &measures.queries {
         query_error(f, queries)?;
     }
     measures.numbers.iter().try_for_each(|numbers| number_error(f, numbers))
+}
+
+/// Lines that are shown: the others are in the JSON.
+const SINGLED_OUT_MAX: usize = 8;
+
+fn singled_out(f: &mut fmt::Formatter<'_>, found: &[SingledOut]) -> fmt::Result {
+    let found: Vec<&SingledOut> = found.iter().filter(|found| found.people > 0).take(SINGLED_OUT_MAX).collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\nAlone in the release for an attacker who also knows")?;
+    found.iter().try_for_each(|found| writeln!(f, "  {:>8} people   {}", found.people, found.attributes.join(", ")))
 }
 
 fn losses(f: &mut fmt::Formatter<'_>, losses: &Losses) -> fmt::Result {

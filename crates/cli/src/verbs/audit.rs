@@ -2,21 +2,21 @@
 
 use std::process::ExitCode;
 
-use hedgerow::{Audit, Audited, Error};
+use hedgerow::{Audit, Audited, Policy, Release};
 
-use super::{load_policy, print, print_json};
+use super::{print, print_json};
 use crate::args::{self, Limit, Talk, Weights};
 use crate::failure::{BREACH, Failure, say};
 use crate::progress::Shown;
 use crate::text::AuditText;
 
 pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Failure> {
-    let policy = arguments.policy.as_deref().map(load_policy).transpose()?;
+    let policy = arguments.policy.as_deref().map(Policy::load_without_rules).transpose()?;
     let shown = Shown::new(talk);
     let monitor = shown.monitor();
     let mut releases = Vec::new();
     for path in &arguments.releases {
-        releases.push(hedgerow::open_with(path, &monitor)?);
+        releases.push(Release::open_with(path, &monitor)?);
     }
     let (mut l, mut k, mut confidence) = (None, None, None);
     for limit in &arguments.fail_under {
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Fail
             Limit::Confidence(limit) => confidence = Some(limit),
         }
     }
-    let mut audit = Audit::new(releases)?
+    let mut audit = Audit::new(&releases)
         .adversaries(arguments.adversary.clone())
         .l(l)
         .k(k)
@@ -37,20 +37,19 @@ pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Fail
         })
         .table(arguments.table);
     if let Some(folder) = &arguments.catalog {
-        audit = audit.catalog(folder, &monitor)?;
+        audit = audit.catalog(folder);
     }
     if let Some(policy) = &policy {
         audit = audit.policy(policy);
     }
     if let Some(people) = &arguments.people {
-        audit = audit.people(people, &monitor)?;
+        audit = audit.people(people);
     }
-    let audited = audit.run()?;
+    let audited = audit.run_with(&monitor)?;
     drop(monitor);
     drop(shown);
     if let Some(path) = &arguments.list {
-        let written = std::fs::write(path, people_at_risk(&audited));
-        written.map_err(|source| Error::Io { path: path.clone(), source })?;
+        hedgerow::write_file(path, people_at_risk(&audited).as_bytes())?;
     }
     if talk.json {
         print_json(&audited)?;
@@ -58,7 +57,9 @@ pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Fail
         print(&AuditText(&audited).to_string())?;
     }
     if audited.breach && !talk.quiet {
-        say("breach: the combined releases disclose sensitive values; see above");
+        let one = audited.findings.iter().filter(|finding| finding.breach).all(|finding| finding.releases.len() < 2);
+        let what = if one { "the release discloses" } else { "the combined releases disclose" };
+        say(&format!("breach: {what} sensitive values; see above"));
     }
     Ok(if audited.breach { ExitCode::from(BREACH) } else { ExitCode::SUCCESS })
 }

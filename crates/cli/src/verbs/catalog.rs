@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hedgerow::{Catalog, Entry};
+use hedgerow::{AddToCatalog, Catalog, Entry};
 use serde_json::json;
 
 use super::{claims_text, print, print_json};
@@ -15,7 +15,8 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
     let monitor = shown.monitor();
     match what {
         CatalogWhat::Add { catalog, release, name, custodian } => {
-            let entry = Catalog::add(catalog, release, name.as_deref(), custodian.as_deref(), &monitor)?;
+            let add = AddToCatalog::new(catalog, release).name(name.clone()).custodian(custodian.clone());
+            let entry = add.run_with(&monitor)?;
             if talk.json {
                 print_json(&entry)?;
             } else if !talk.quiet {
@@ -28,7 +29,7 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
             let mut listed = Vec::new();
             let mut text = String::new();
             for entry in catalog.entries() {
-                let (release, _) = catalog.open(entry, &monitor)?;
+                let (release, _) = catalog.open_with(entry, &monitor)?;
                 let (method, rows) = (release.method(), release.rows());
                 let mut object = json!(entry);
                 object["method"] = json!(method);
@@ -52,8 +53,8 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
 }
 
 fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, monitor: &hedgerow::Monitor<'_>) -> Result<ExitCode, Failure> {
-    let (release, unchanged) = catalog.open(entry, monitor)?;
-    let claims = release.manifest().map_or_else(Vec::new, |manifest| manifest.hedgerow.guarantees.clone());
+    let (release, unchanged) = catalog.open_with(entry, monitor)?;
+    let claims = release.guarantees();
     let contradictions = release.contradictions();
     if talk.json {
         let mut object = json!(entry);
@@ -70,11 +71,11 @@ fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, monitor: &hedgerow::Monit
             release.method(),
             entry.digest
         );
-        for table in release.classes().map_err(hedgerow::Error::from)? {
+        for table in release.classes()? {
             text.push_str(&format!("table      {}: {} rows in {} classes\n", table.name, table.rows, table.len()));
         }
         text.push_str("guarantees, as claimed\n");
-        text.push_str(&claims_text(&claims));
+        text.push_str(&claims_text(claims));
         if !unchanged {
             text.push_str("CHANGED      its files differ from those that were added\n");
         }

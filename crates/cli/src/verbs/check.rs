@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hedgerow::Release;
+use hedgerow::{CheckTable, Release};
 
 use super::{claims_text, load_policy, print, print_json, warn};
 use crate::args::{Check, Talk};
@@ -16,12 +16,26 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         None => {
             let mut earlier = Vec::new();
             for path in &arguments.community {
-                earlier.push(hedgerow::open_with(path, &monitor)?);
+                earlier.push(Release::open_with(path, &monitor)?);
             }
-            let release = hedgerow::open_with(&arguments.target, &monitor)?;
-            hedgerow::check_combined(&release, &earlier.iter().collect::<Vec<&Release>>())?
+            Release::open_with(&arguments.target, &monitor)?.check_among(&earlier)?
         }
-        Some(path) => hedgerow::check_table(&arguments.target, &load_policy(path)?, &monitor)?,
+        Some(path) => {
+            let policy = load_policy(path)?;
+            // Of other releases, the policy adds nothing to what the manifest says.
+            let release = match policy.has_units() || policy.is_consistent() {
+                true if arguments.target.join("datapackage.json").is_file() => {
+                    Some(Release::open_with(&arguments.target, &monitor)?)
+                }
+                // A database may hold a release, or a table.
+                true => Release::open_with(&arguments.target, &monitor).ok(),
+                false => None,
+            };
+            match release {
+                Some(release) => release.check_units_with(&policy, &monitor)?,
+                None => CheckTable::new(&policy, &arguments.target).run_with(&monitor)?,
+            }
+        }
     };
     drop(monitor);
     drop(shown);
@@ -42,7 +56,8 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             text.push_str(&format!("  INCONSISTENT  {contradiction}\n"));
         }
         for unchecked in &found.unchecked {
-            text.push_str(&format!("  unchecked  {unchecked} (--community)\n"));
+            let option = if unchecked.contains("name the releases") { " (--community)" } else { "" };
+            text.push_str(&format!("  unchecked  {unchecked}{option}\n"));
         }
         text.push_str(if found.holds() && !found.unchecked.is_empty() {
             "every guarantee that could be recomputed holds\n"

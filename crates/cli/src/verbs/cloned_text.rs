@@ -1,4 +1,4 @@
-//! What cloning did, as its custodian reads it.
+//! The result of cloning, as its custodian reads it.
 
 use hedgerow::{CloneReport, RareValue};
 
@@ -40,7 +40,7 @@ pub(super) fn cloned_text(report: &CloneReport, sizes: (u64, u64), source: u64, 
     text
 }
 
-/// What equal class compositions cost, and how to reduce it.
+/// The cost of equal class compositions, and how to reduce it.
 fn distorted(report: &CloneReport, source: u64) -> String {
     let distorted = report.suppressed + report.counterfeits;
     if distorted == 0 {

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use hedgerow::{Exploration, Source};
-use serde_json::Value;
+use hedgerow::{Exploration, Explore};
 
 use super::{load_policy, print, print_json, short, warn};
 use crate::args::{self, Talk};
@@ -17,7 +16,7 @@ const SHOWN_MAX: usize = 20;
 pub(crate) fn run(arguments: &args::Explore, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = load_policy(&arguments.policy)?;
     let shown = Shown::new(talk);
-    let found = hedgerow::explore(&policy, Source::Policy, &shown.monitor())?;
+    let found = Explore::new(&policy).run_with(&shown.monitor())?;
     drop(shown);
     warn(talk, &found.warnings);
     if talk.json {
@@ -43,7 +42,7 @@ fn to_text(found: &Exploration) -> String {
         vec![[found.loss, "suppressed", "classes", "smallest", "highest risk", "levels"].map(str::to_owned).to_vec()];
     for node in found.holding.iter().take(SHOWN_MAX) {
         let levels = node.levels.iter().map(|(name, level)| format!("{name}={level}")).collect::<Vec<_>>().join(",");
-        let loss = node.loss.get(found.loss).and_then(Value::as_f64).map_or_else(String::new, short);
+        let loss = node.loss.get(found.loss).map_or_else(String::new, short);
         let [suppressed, count, min] = [node.suppressed, node.classes.count, node.classes.min].map(|n| n.to_string());
         rows.push(vec![loss, suppressed, count, min, short(node.risk.highest), levels]);
     }

@@ -1,18 +1,18 @@
 //! `hedgerow federation`: custodians who compute together.
 
 use std::ffi::OsString;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use hedgerow::federation::Fault;
 use hedgerow::federation::lop::{self, Exposure, Setting};
 use serde_json::{Value, json};
 
-use super::{print, print_json, short};
+use super::{print, print_json, program, short};
 use crate::args::{Federation, FederationWhat, Lop, Talk};
 use crate::failure::Failure;
 
-/// Masked vectors are as long as the domain: in so many words, all runs together, there are claims
-/// enough.
+/// The most words in all runs together. Masked vectors are as long as the domain; this many words
+/// contain enough claims.
 const MASKED_WORDS_MAX: u64 = 200_000;
 
 pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failure> {
@@ -24,20 +24,12 @@ pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failu
 
 /// Hands a command to the node's own program, so that this one needs no network and no database.
 fn run_node(words: &[OsString]) -> Result<ExitCode, Failure> {
-    let name = format!("hedgerow-node{}", std::env::consts::EXE_SUFFIX);
-    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(&name)).filter(|path| path.is_file());
-    let program = beside.unwrap_or_else(|| name.into());
-    match Command::new(program).args(words).status() {
-        Ok(status) => {
-            Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
-        }
-        Err(_) => {
-            let word = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-            let problem = "`hedgerow-node` was not found, which has all commands but `lop`";
-            let hint = "put it beside `hedgerow` or on the PATH: `cargo build --release -p hedgerow-node` makes it";
-            Err(Failure::usage(format!("federation {word}"), problem, hint))
-        }
-    }
+    program::run("hedgerow-node", words).ok_or_else(|| {
+        let word = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        let problem = "`hedgerow-node` was not found, which has all commands but `lop`";
+        let hint = "put it beside `hedgerow` or on the PATH: `cargo build --release -p hedgerow-node` makes it";
+        Failure::usage(format!("federation {word}"), problem, hint)
+    })
 }
 
 fn measure(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {

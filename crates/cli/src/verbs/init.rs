@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow::{ColumnProfile, Relation};
+use hedgerow::{ColumnProfile, Propose, Relation};
 use serde_json::json;
 
 use super::{print, print_json, warn};
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
         None => hedgerow::policy_beside(&arguments.data),
     };
     let shown = Shown::new(talk);
-    let proposal = hedgerow::init_with(&arguments.data, &policy, &shown.monitor())?;
+    let proposal = Propose::new(&arguments.data).policy_path(&policy).run_with(&shown.monitor())?;
     drop(shown);
     warn(talk, &proposal.warnings);
     proposal.write(arguments.force)?;
@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
         print_json(&json!({
             "policy": policy.display().to_string(), "files": written, "rows": proposal.rows, "columns": columns,
             "relations": proposal.relations.iter().map(relation_json).collect::<Vec<_>>(),
+            "warnings": proposal.warnings,
         }))?;
     } else if !talk.quiet {
         print(&summary(&proposal.columns, proposal.rows, &policy, proposal.files.len() - 1))?;

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use hedgerow::{Compared, CountQueries, MeasureOptions, Measures, QueryOptions, Source};
+use hedgerow::{Compare, Compared, CountQueries, MeasureOptions, Measures, Problem, QueryOptions, Release};
 use serde::Serialize;
 
-use super::{load_policy, print, print_json};
-use crate::args::{Measure, Talk};
+use super::{load_policy, print, print_json, warn};
+use crate::args::{self, Talk};
 use crate::failure::Failure;
 use crate::progress::Shown;
 use crate::text::{ComparedText, MeasuresText};
@@ -17,9 +17,10 @@ struct Printed {
     measures: Measures,
     #[serde(skip_serializing_if = "Option::is_none")]
     compare: Option<Vec<Compared>>,
+    warnings: Vec<Problem>,
 }
 
-pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &args::Measure, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = load_policy(&arguments.policy)?;
     let options = MeasureOptions {
         queries: QueryOptions { count: arguments.queries, seed: arguments.seed, ..QueryOptions::default() },
@@ -32,16 +33,18 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
     };
     let shown = Shown::new(talk);
     let monitor = shown.monitor();
-    let release = hedgerow::open_with(&arguments.release, &monitor)?;
-    let measures = hedgerow::measure(&release, &policy, Source::Policy, &options, &monitor)?;
+    let release = Release::open_with(&arguments.release, &monitor)?;
+    let measures = hedgerow::Measure::new(&release, &policy).queries(options.clone()).run_with(&monitor)?;
     let compared = match arguments.compare {
-        true => Some(hedgerow::compare(&policy, Source::Policy, &options, &monitor)?),
+        true => Some(Compare::new(&policy).queries(options).run_with(&monitor)?),
         false => None,
     };
     drop(monitor);
     drop(shown);
+    let warnings: Vec<Problem> = release.units_warning().into_iter().collect();
+    warn(talk, &warnings);
     if talk.json {
-        print_json(&Printed { measures, compare: compared })?;
+        print_json(&Printed { measures, compare: compared, warnings })?;
         return Ok(ExitCode::SUCCESS);
     }
     print(&MeasuresText(&measures).to_string())?;

@@ -9,10 +9,12 @@ pub(crate) mod explore;
 pub(crate) mod federation;
 pub(crate) mod init;
 pub(crate) mod measure;
+mod program;
 pub(crate) mod publish;
 pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod rules;
+pub(crate) mod studio;
 pub(crate) mod synth;
 
 use std::io::Write;
@@ -38,13 +40,27 @@ fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     if memory::is_reported() {
         return print_json_with_memory(value, None);
     }
-    let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
-    print(&format!("{text}\n"))
+    let mut value = serde_json::to_value(value).map_err(std::io::Error::from)?;
+    state_warnings(&mut value);
+    print(&format!("{value}\n"))
+}
+
+/// Every command states its warnings, in one form.
+fn state_warnings(value: &mut Value) {
+    let Value::Object(keys) = value else { return };
+    let warnings = keys.entry("warnings").or_insert_with(|| Value::Array(Vec::new()));
+    for warning in warnings.as_array_mut().into_iter().flatten() {
+        if let Value::String(message) = warning {
+            let no_attributes: [&str; 0] = [];
+            *warning = serde_json::json!({ "code": "unread", "message": message, "attributes": no_attributes, "people": null });
+        }
+    }
 }
 
 /// Also states the most memory that the run took, and what went to the disk instead.
 fn print_json_with_memory(value: &impl Serialize, spilled: Option<u64>) -> Result<(), Failure> {
     let mut value = serde_json::to_value(value).map_err(std::io::Error::from)?;
+    state_warnings(&mut value);
     if let (Value::Object(keys), Some(bytes)) = (&mut value, memory::peak_bytes()) {
         let mut memory = serde_json::json!({ "peak_bytes": bytes });
         if let Some(spilled) = spilled {
@@ -56,31 +72,63 @@ fn print_json_with_memory(value: &impl Serialize, spilled: Option<u64>) -> Resul
 }
 
 fn load_policy(path: &Path) -> Result<Policy, Failure> {
-    Ok(Policy::load(path).map_err(hedgerow::Error::from)?)
+    Ok(Policy::load(path)?)
 }
 
-/// What is allowed but probably unintended.
+/// Prints warnings: what is allowed but probably unintended.
 fn warn(talk: &Talk, warnings: &[Problem]) {
     if talk.quiet {
         return;
     }
-    for warning in warnings {
-        say(&format!("warning: {warning}"));
+    for (index, warning) in warnings.iter().enumerate() {
+        // One hint for several warnings in a row is enough.
+        let mut shown = warning.clone();
+        if warnings.get(index + 1).is_some_and(|next| next.hint == warning.hint) {
+            shown.hint.clear();
+        }
+        say(&format!("warning: {shown}"));
+        // A message names some of many attributes.
+        let is_named = |name: &String| warning.problem.contains(&format!("`{name}`"));
+        if talk.verbose && !warning.attributes.iter().all(is_named) {
+            say(&format!("all of them: {}", warning.attributes.join(", ")));
+        }
     }
+}
+
+/// Where every guarantee is against an attacker who knows the same, and knows much: stated once.
+fn common_attacker(claims: &[Claim]) -> Option<&[String]> {
+    const CLAIMS_MIN: usize = 3;
+    const KNOWN_MIN: usize = 5;
+    let known = &claims.first()?.know;
+    let is_common = claims.len() >= CLAIMS_MIN && known.len() >= KNOWN_MIN;
+    (is_common && claims.iter().all(|claim| claim.know == *known)).then_some(known)
 }
 
 /// One line per guarantee: what is required and what the tables achieve.
 fn claims_text(claims: &[Claim]) -> String {
     let mut text = String::new();
+    let common = common_attacker(claims);
+    if let Some(known) = common {
+        text.push_str(&format!("  against an attacker who knows {}\n", known.join(", ")));
+    }
     for claim in claims {
         let protect = claim.protect.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
+        let rows = match claim.rows.as_deref() {
+            Some("all") => ", in every row of a unit",
+            Some(_) => ", in one row of a unit",
+            None => "",
+        };
+        let consistent = if claim.consistent { ", and which combinations of values occur" } else { "" };
+        let knows = match common {
+            Some(_) => String::new(),
+            None => format!("; the attacker knows {}", claim.know.join(", ")),
+        };
         text.push_str(&format!(
-            "  {}  {}{protect}: required {}, achieved {}; the attacker knows {}\n",
+            "  {}  {}{protect}: required {}, achieved {}{knows}{rows}{consistent}\n",
             if claim.holds { "holds " } else { "FAILS " },
             claim.model,
             pairs(&claim.required),
             pairs(&claim.achieved),
-            claim.know.join(", "),
         ));
     }
     text

@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
     if let Some(folder) = &arguments.catalog {
         publish = publish.catalog(folder).no_add(arguments.no_add);
     }
+    publish = publish.repair(arguments.repair);
     if let Some(custodian) = &arguments.custodian {
         publish = publish.custodian(custodian);
     }
@@ -73,12 +74,12 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was audited with the catalog, and what the adversaries found.
+/// The result of the audit with the catalog or the community.
 fn catalog_text(audited: &CatalogAudit) -> String {
     let known = if audited.known.is_empty() { "nothing".to_owned() } else { audited.known.join(", ") };
-    let mut text =
-        format!("audited  with {} releases of the catalog, people known by {known}\n", audited.releases.len());
-    let mut named: Vec<&str> = Vec::new();
+    let of = if audited.by_catalog { "catalog" } else { "community" };
+    let mut text = format!("audited  with {} releases of the {of}, people known by {known}\n", audited.releases.len());
+    let mut named: Vec<hedgerow::Adversary> = Vec::new();
     for finding in &audited.findings {
         if named.contains(&finding.adversary) {
             continue;
@@ -97,15 +98,15 @@ fn catalog_text(audited: &CatalogAudit) -> String {
     }
     match &audited.added {
         Some(name) => text.push_str(&format!("catalog  added as {name}\n")),
-        None => text.push_str("catalog  not added\n"),
+        None if audited.by_catalog => text.push_str("catalog  not added\n"),
+        None => {}
     }
     text
 }
 
-/// What cloning protects.
+/// The promise of cloning.
 fn protected(policy: &Policy) -> &str {
-    let sensitive = policy.attributes.iter().find(|attribute| attribute.role == Role::Sensitive);
-    sensitive.map_or("", |attribute| attribute.name.as_str())
+    policy.attributes().find(|(_, role)| *role == Role::Sensitive).map_or("", |(name, _)| name)
 }
 
 fn to_text(published: &Published, policy: &Policy, searched: bool, verbose: bool) -> String {
@@ -118,6 +119,13 @@ fn to_text(published: &Published, policy: &Policy, searched: bool, verbose: bool
         rows.out,
         rows.suppressed,
     );
+    if let Some(units) = published.units {
+        let linked = if units.linked { ", linked by random numbers" } else { "" };
+        text.push_str(&format!(
+            "units    {} read, {} released, {} suppressed{linked}\n",
+            units.source, units.out, units.suppressed
+        ));
+    }
     text.push_str(&match &published.cloning {
         Some(report) => cloned_text(report, (classes.min, classes.max), rows.source, protected(policy)),
         None => {
@@ -136,10 +144,10 @@ fn to_text(published: &Published, policy: &Policy, searched: bool, verbose: bool
             search.levels.iter().zip(&search.tops).map(|((name, level), top)| format!("{name} {level} of {top}"));
         text.push_str(&format!("levels   {}\n", levels.collect::<Vec<_>>().join(", ")));
     }
-    let value = |name: &str| Some(format!("{name} {}", short(published.loss.get(name)?.as_f64()?)));
+    let value = |name: &str| Some(format!("{name} {}", short(published.loss.get(name)?)));
     // Where the loss that the policy names has no meaning, those that have one.
-    let losses = value(policy.publish.loss.name())
-        .unwrap_or_else(|| published.loss.keys().filter_map(|name| value(name)).collect::<Vec<_>>().join(", "));
+    let losses = value(policy.loss().name())
+        .unwrap_or_else(|| published.loss.iter().filter_map(|(name, _)| value(name)).collect::<Vec<_>>().join(", "));
     text.push_str(&format!("loss     {losses}{proof}\n"));
     if let Some((search, candidates)) = published.search.as_ref().and_then(|search| Some((search, search.candidates?)))
     {

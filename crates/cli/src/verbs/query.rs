@@ -3,6 +3,8 @@
 
 use std::process::ExitCode;
 
+use hedgerow::Release;
+
 use super::{print, print_json};
 use crate::args::{Query, Talk};
 use crate::failure::{Failure, say};
@@ -11,7 +13,7 @@ use crate::text;
 
 pub(crate) fn run(arguments: &Query, talk: &Talk) -> Result<ExitCode, Failure> {
     let shown = Shown::new(talk);
-    let answer = hedgerow::query(&hedgerow::open_with(&arguments.release, &shown.monitor())?, &arguments.sql)?;
+    let answer = Release::open_with(&arguments.release, &shown.monitor())?.query(&arguments.sql)?;
     drop(shown);
     if talk.json {
         print_json(&answer)?;

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::ExitCode;
 
-use hedgerow::Report;
+use hedgerow::{Release, Report};
 
 use super::{load_policy, print, print_json};
 use crate::args::{self, Talk};
@@ -15,7 +15,13 @@ pub(crate) fn run(arguments: &args::Report, talk: &Talk) -> Result<ExitCode, Fai
     let policy = arguments.policy.as_deref().map(load_policy).transpose()?;
     let shown = Shown::new(talk);
     let monitor = shown.monitor();
-    let mut report = Report::new(&arguments.releases).publishable(arguments.publishable);
+    let date = arguments.date.clone().or_else(today);
+    let open = |path| Release::open_with(path, &monitor);
+    let releases = arguments.releases.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut report = Report::new(&releases).publishable(arguments.publishable);
+    if let Some(date) = date {
+        report = report.date(date);
+    }
     if let Some(policy) = &policy {
         report = report.policy(policy);
     }
@@ -25,7 +31,7 @@ pub(crate) fn run(arguments: &args::Report, talk: &Talk) -> Result<ExitCode, Fai
     if let Some(ledger) = &arguments.ledger {
         report = report.ledger(ledger);
     }
-    let reported = report.run(&monitor)?;
+    let reported = report.run_with(&monitor)?;
     drop(monitor);
     drop(shown);
     reported.write(&arguments.output)?;
@@ -48,6 +54,11 @@ pub(crate) fn run(arguments: &args::Report, talk: &Talk) -> Result<ExitCode, Fai
     Ok(ExitCode::SUCCESS)
 }
 
+fn today() -> Option<String> {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    hedgerow::day_of((since.as_secs() / 86_400) as f64)
+}
+
 /// A report replaces a report; any other file only when that is requested.
 fn refuse_other_files(arguments: &args::Report) -> Result<(), Failure> {
     let output = &arguments.output;
@@ -60,5 +71,5 @@ fn refuse_other_files(arguments: &args::Report) -> Result<(), Failure> {
         return Ok(());
     }
     let hint = "name another file with -o, or add --force to replace it";
-    Err(Failure::usage(output.display().to_string(), "exists already and is no report", hint))
+    Err(Failure::usage(output.display().to_string(), "exists already and is not a report", hint))
 }

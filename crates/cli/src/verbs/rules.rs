@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use hedgerow::{DependencyReport, RuleReport, RuleStanding, RulesReport, Source};
+use hedgerow::{DependencyReport, ExamineRules, RuleReport, RuleStanding, RulesReport};
 
 use super::{load_policy, pairs, print, print_json, short, warn};
 use crate::args::{Rules as Arguments, Talk};
@@ -13,7 +13,7 @@ use crate::progress::Shown;
 pub(crate) fn run(arguments: &Arguments, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = load_policy(&arguments.policy)?;
     let shown = Shown::new(talk);
-    let report = hedgerow::rules(&policy, Source::Policy, &shown.monitor())?;
+    let report = ExamineRules::new(&policy).run_with(&shown.monitor())?;
     drop(shown);
     warn(talk, &report.warnings);
     if arguments.svg {

@@ -11,8 +11,19 @@ use crate::args::{Synth, SynthWhat, Talk};
 use crate::failure::Failure;
 
 pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
-    let SynthWhat::Census(census) = &arguments.what;
-    match &census.output {
+    let (what, name) = match &arguments.what {
+        SynthWhat::Census(what) => (what, "census"),
+        SynthWhat::Hospital(what) => (what, "hospital"),
+        SynthWhat::Households(what) => (what, "households"),
+        SynthWhat::Taxes(what) => (what, "taxes"),
+    };
+    let fill = |out: &mut dyn Write| match &arguments.what {
+        SynthWhat::Census(_) => hedgerow::synthetic::census(what.rows, what.seed, out),
+        SynthWhat::Hospital(_) => hedgerow::synthetic::hospital(what.rows, what.seed, out),
+        SynthWhat::Households(_) => hedgerow::synthetic::households(what.rows, what.seed, out),
+        SynthWhat::Taxes(_) => hedgerow::synthetic::taxes(what.rows, what.seed, out),
+    };
+    match &what.output {
         None if talk.json => {
             let problem = "without -o the data itself goes to standard output, which leaves no room for JSON";
             let hint = "name a directory with -o, or leave --json out";
@@ -20,16 +31,23 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
         }
         None => {
             let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
-            hedgerow::synthetic::census(census.rows, census.seed, &mut out)?;
+            fill(&mut out)?;
             out.flush()?;
         }
         Some(directory) => {
-            hedgerow::synthetic::write_example(directory, census.rows, census.seed)
-                .map_err(|error| failed(directory, error))?;
+            let written = match &arguments.what {
+                SynthWhat::Census(_) => hedgerow::synthetic::write_example(directory, what.rows, what.seed),
+                SynthWhat::Hospital(_) | SynthWhat::Households(_) | SynthWhat::Taxes(_) => {
+                    hedgerow::synthetic::write_data(directory, name, &fill)
+                }
+            };
+            written.map_err(|error| failed(directory, error))?;
             if talk.json {
-                print_json(&json!({ "directory": directory.display().to_string(), "rows": census.rows }))?;
+                print_json(&json!({ "directory": directory.display().to_string(), "rows": what.rows }))?;
             } else if !talk.quiet {
-                print(&format!("wrote {0}/census.csv with hierarchies and {0}/policy.toml\n", directory.display()))?;
+                let also = if name == "census" { " with hierarchies and {0}/policy.toml" } else { "" };
+                let also = also.replace("{0}", &directory.display().to_string());
+                print(&format!("wrote {}/{name}.csv{also}\n", directory.display()))?;
             }
         }
     }
@@ -42,6 +60,6 @@ fn failed(directory: &Path, error: std::io::Error) -> Failure {
             let problem = "holds a file already that would be written there";
             Failure::usage(directory.display().to_string(), problem, "name another directory with -o")
         }
-        _ => hedgerow::Error::Io { path: directory.to_path_buf(), source: error }.into(),
+        _ => hedgerow::Error::io(directory, error).into(),
     }
 }

@@ -82,7 +82,7 @@ fn pipelines_say_how_few_is_too_few() {
 /// Kate is left with one salary, the other two with several: the list names her row, and nothing
 /// that is printed does.
 #[test]
-fn who_is_at_risk_is_written_to_a_file_and_never_printed() {
+fn people_at_risk_are_written_to_a_file_and_never_printed() {
     let folder = departments();
     folder.write("people.csv", "age,zip\n48,28544\n18,15341\n50,15000\n");
     let audit = |more: &[&str], code: i32| {
@@ -190,9 +190,15 @@ fn the_four_tuples_of_the_six_patients_are_found_in_a_folder_of_sub_tables() {
         .map(|(name, label)| format!("{name},{label},,,{label}\n"))
         .collect();
     folder.write("six/codebook.csv", format!("attribute,label,low,high,leaf\n{codebook}"));
+    let columns = ["attribute", "label", "low", "high", "leaf"].map(|name| json!({ "name": name, "type": "string" }));
+    let mut resources = tables.concat();
+    resources.push(json!({
+        "name": "codebook", "path": "codebook.csv", "format": "csv", "mediatype": "text/csv", "encoding": "utf-8",
+        "schema": { "fields": columns, "missingValues": [""] },
+    }));
     let manifest = json!({
         "name": "release",
-        "resources": tables.concat(),
+        "resources": resources,
         "hedgerow": {
             "version": "0.1.0", "method": "decompose", "guarantees": [], "loss": {},
             "rows": { "in": 6, "out": 6, "suppressed": 0 }, "classes": { "count": 3, "min": 2, "max": 2, "mean": 2.0 },
@@ -324,4 +330,39 @@ fn buckets_that_do_not_add_up_are_named() {
     std::fs::remove_file(folder.path("release/sensitive.csv")).unwrap();
     let ran = run(&folder, &["audit", "release"], 2);
     assert!(ran.stderr.contains("sensitive.csv"), "{}", ran.stderr);
+}
+
+/// A policy without rules says what columns are, which is all that an audit of a release needs.
+#[test]
+fn a_policy_without_rules_and_without_people_is_enough() {
+    let folder = Folder::with_release("release");
+    let policy = folder.read("policy.toml");
+    folder.write("roles.toml", &policy[..policy.find("[[rule]]").unwrap()]);
+    for more in [&[][..], &["--people", "people.csv"]] {
+        let ran = folder.run(&[&["audit", "release", "--policy", "roles.toml"][..], more].concat());
+        assert!(matches!(ran.code, Some(0 | 4)), "{more:?}: {ran:?}");
+    }
+    // One release is not a combination of releases, and a limit is called one.
+    let ran = folder.run(&["audit", "release"]);
+    assert!(!ran.stdout.contains("combined releases") && !ran.stdout.contains("\n  k: "), "{ran:?}");
+    assert!(ran.stdout.contains("at risk below k: 2"), "{ran:?}");
+}
+
+/// A missing value has a name, in every line.
+#[test]
+fn no_line_has_an_empty_pair_of_quotes() {
+    let folder = Folder::with_people();
+    let people = folder.read("people.csv").replace(",Aa,", ",,").replace("Cough", "");
+    folder.write("people.csv", people);
+    folder.write("policy.toml", folder.read("policy.toml").replace(", hierarchy = \"city.csv\"", ""));
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for arguments in [&["audit", "release"][..], &["audit", "release", "--people", "people.csv"], &["check", "release"]]
+    {
+        let ran = folder.run(arguments);
+        let text = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(!text.contains("``"), "{text}");
+    }
+    let ran = folder.run(&["audit", "release", "--people", "people.csv"]);
+    assert!(ran.stdout.contains("(missing)"), "{ran:?}");
 }

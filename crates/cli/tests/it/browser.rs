@@ -101,3 +101,86 @@ fn axe_finds_nothing_serious() {
         assert_eq!(title, "AXE []", "{}", page.display());
     }
 }
+
+/// A release with long names, thirty columns, a warning, and rules with long parameters; and one
+/// whose sensitive values are disclosed.
+fn demanding_reports(folder: &Folder) -> Vec<PathBuf> {
+    let ages = ["0 to 17", "18 to 29", "30 to 49", "50 to 69", "70 or Older"];
+    let admissions = ["Admitted from Ambulatory Surgery Unit", "Admitted from Ambulatory Care Clinic", "Urgent"];
+    let illnesses =
+        ["Pneumonia (except that caused by tuberculosis)", "Septicemia (except in labor)", "Liveborn", "Asthma"];
+    let others: Vec<String> =
+        (0..26).map(|number| format!("Supplementary.Measurement.Number.{number}.Of.The.Visit")).collect();
+    let named = ["Age.Group.At.Admission", "Type.Of.Admission.As.Recorded", "Emergency.Department.Indicator"];
+    let mut rows = format!("{},Primary.Diagnosis.Description,{}\n", named.join(","), others.join(","));
+    for row in 0..400_usize {
+        let mixed = (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 20;
+        let cells: Vec<&str> = (0..26).map(|place| ["a", "b"][(mixed >> place) & 1]).collect();
+        let (age, admission, illness) = (ages[mixed % 5], admissions[mixed / 5 % 3], illnesses[mixed / 15 % 4]);
+        rows.push_str(&format!("{age},{admission},{},{illness},{}\n", ["Y", "N"][mixed / 60 % 2], cells.join(",")));
+    }
+    folder.write("wide.csv", rows);
+    let quasi = named.map(|name| format!("\"{name}\" = {{ role = \"quasi\" }}\n")).concat();
+    let plain: String =
+        others.iter().map(|name| format!("\"{name}\" = {{ role = \"plain\", allow-unique = true }}\n")).collect();
+    folder.write(
+        "wide.toml",
+        format!(
+            "[source]\npath = \"wide.csv\"\n[attributes]\n{quasi}\"Primary.Diagnosis.Description\" = {{ role = \"sensitive\" }}\n{plain}\
+             [[rule]]\nrequire = {{ model = \"k-anonymity\", k = 5 }}\n[[rule]]\nprotect = \"Primary.Diagnosis.Description\"\n\
+             require = [{{ model = \"distinct-l-diversity\", l = 2 }}, {{ model = \"alpha-k-anonymity\", alpha = 0.9, k = 2, values = \
+             [\"{}\", \"{}\"] }}]\n[publish]\nmethod = \"full-domain\"\nsuppression = 0.05\nloss = \"entropy\"\n",
+            illnesses[0], illnesses[1]
+        ),
+    );
+    let run = |arguments: &[&str]| {
+        let ran = folder.run(arguments);
+        assert!(matches!(ran.code, Some(0 | 4)), "{ran:?}");
+    };
+    run(&["publish", "wide.toml", "-o", "wide", "--seed", "1", "-q"]);
+    run(&["report", "wide", "--policy", "wide.toml", "-o", "wide.html"]);
+    for name in ["revenue", "census"] {
+        let policy = example(&format!("departments/{name}.toml"));
+        run(&["publish", policy.to_str().unwrap(), "-o", name, "--seed", "1", "-q"]);
+    }
+    run(&["report", "revenue", "census", "-o", "breach.html"]);
+    let breach = folder.read("breach.html");
+    assert!(breach.contains("Sensitive values are disclosed.") && !breach.contains("All guarantees hold."));
+    vec![folder.path("wide.html"), folder.path("breach.html")]
+}
+
+/// No page is wider than its screen, no text leaves its picture, no head of a column is broken
+/// within a word, and no sentence ends at its colon.
+#[test]
+fn pages_fit_every_screen() {
+    let Some(browser) = chromium() else {
+        return skip("Chromium is not installed (apt-get install chromium), or HEDGEROW_CHROMIUM names no program");
+    };
+    let folder = Folder::new();
+    let look = "const found=[];const d=document.documentElement;\
+                if(d.scrollWidth>innerWidth)found.push('the page is '+d.scrollWidth+' wide');\
+                for(const t of document.querySelectorAll('svg text')){const s=t.closest('svg').getBoundingClientRect(),r=t.getBoundingClientRect();\
+                if(r.width>0&&(r.left<s.left-1||r.right>s.right+1||r.top<s.top-2||r.bottom>s.bottom+2))found.push('outside: '+t.textContent)}\
+                for(const h of document.querySelectorAll('th')){const range=document.createRange();range.selectNodeContents(h);\
+                const words=h.textContent.trim().split(/\\s+/).length;const lines=new Set([...range.getClientRects()].map(r=>Math.round(r.top))).size;\
+                if(lines>words)found.push('broken: '+h.textContent)}\
+                for(const p of document.querySelectorAll('p'))if(/^(Warning|Not recomputed):\\s*$/.test(p.textContent))found.push('empty: '+p.textContent);\
+                document.title='LOOK '+JSON.stringify(found)";
+    for page in demanding_reports(&folder) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let copy = page.with_extension("look.html");
+        std::fs::write(&copy, text.replace("</body>", &format!("<script>{look}</script></body>"))).unwrap();
+        for size in ["400,900", "1366,900", "1920,1000"] {
+            for dark in [&[][..], &["--force-dark-mode", "--blink-settings=preferredColorScheme=0"]] {
+                let window = format!("--window-size={size}");
+                let arguments = [&[window.as_str(), "--virtual-time-budget=5000", "--dump-dom"][..], dark].concat();
+                let output =
+                    browse(&browser, &folder.path("profile"), &arguments, &format!("file://{}", copy.display()));
+                let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+                let title =
+                    dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
+                assert_eq!(title, "LOOK []", "{} at {size}", page.display());
+            }
+        }
+    }
+}

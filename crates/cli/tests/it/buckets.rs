@@ -98,7 +98,7 @@ fn a_changed_bucket_is_detected() {
     detected("no rows left", table, |text| text.lines().next().unwrap().to_owned() + "\n", 2, "no rows");
     let drop_last = |text: String| text.trim_end().rsplit_once('\n').unwrap().0.to_owned() + "\n";
     detected("a row removed", "quasi.csv", drop_last, 4, "the manifest says 12 rows, the table has 11");
-    detected("somebody aged", "quasi.csv", |text| text.replacen("21,", "91,", 1), 4, "no entry in codebook.csv");
+    detected("an age changed", "quasi.csv", |text| text.replacen("21,", "91,", 1), 4, "no entry in codebook.csv");
     detected("the header changed", "quasi.csv", |text| text.replacen("group", "grp", 1), 2, "columns");
     detected("the header changed", table, |text| text.replacen("count", "n", 1), 2, "columns");
 }
@@ -152,7 +152,7 @@ fn refused(changes: &[(&str, &str)], code: i32, words: &[&str]) {
 }
 
 #[test]
-fn what_buckets_cannot_do_is_refused() {
+fn unsupported_policies_of_buckets_are_refused() {
     let l = "{ model = \"frequency-l-diversity\", l = 2 }";
     refused(&[(l, "{ model = \"k-anonymity\", k = 2 }")], 2, &["cannot keep k-anonymity", "policy.toml:10"]);
     refused(&[(l, "{ model = \"alpha-k-anonymity\", alpha = 0.5, k = 2 }")], 2, &["cannot keep alpha-k-anonymity"]);

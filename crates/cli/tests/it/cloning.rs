@@ -20,7 +20,7 @@ fn json(ran: &Ran) -> Value {
 /// After cloning, the adversary who found Nancy, David and Eliza out is left with what the tables
 /// share.
 #[test]
-fn nobody_is_given_away_by_cloned_hospitals() {
+fn cloned_hospitals_disclose_no_patient() {
     let folder = hospitals();
     for (first, second, person, left) in [("1", "2", "50,F", 3), ("1", "3", "15,M", 2), ("2", "3", "30,F", 2)] {
         folder.write("people.csv", format!("age,sex\n{person}\n"));
@@ -80,8 +80,8 @@ fn check_refuses_a_mean_outside_of_its_range() {
     assert_eq!(checked().code, Some(0));
 }
 
-/// Three of four values are frequent, so that the classes need counterfeits, which are nobody and
-/// count nowhere.
+/// Three of four values are frequent, so that the classes need counterfeits, which are not counted
+/// as people.
 #[test]
 fn publish_and_measure_agree_on_discernibility() {
     let folder = hospitals();
@@ -97,8 +97,7 @@ fn publish_and_measure_agree_on_discernibility() {
     assert!(counterfeits > 0, "none of the releases has any");
 }
 
-/// Pay is released as 10, 20 and 30 of everybody, whatever it goes with: each error follows by
-/// hand.
+/// Every class has the pays 10, 20 and 30: each error follows by hand.
 #[test]
 fn sensitive_numbers_are_measured_in_clones() {
     let folder = Folder::new();

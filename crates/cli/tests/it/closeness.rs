@@ -45,7 +45,7 @@ fn an_honest_release_brings_the_hierarchy_that_it_is_checked_by() {
 /// Everyone of one city has one illness: as far from the whole as can be. Each forgery would have
 /// made it close.
 #[test]
-fn a_hierarchy_that_is_no_tree_with_one_top_is_refused() {
+fn a_hierarchy_that_is_not_a_tree_with_one_top_is_refused() {
     let forgeries = [
         ("nothing above the values", json!([["Ache"], ["Cough"], ["Flu"]])),
         ("no common top", json!([["Ache", "a"], ["Cough", "c"], ["Flu", "f"]])),
@@ -62,7 +62,7 @@ fn a_hierarchy_that_is_no_tree_with_one_top_is_refused() {
         change_manifest(&folder, |manifest| manifest["hedgerow"]["hierarchies"]["illness"] = forged);
         let ran = folder.run(&["check", "release"]);
         assert_eq!(ran.code, Some(2), "{case}: {ran:?}");
-        assert!(ran.stderr.contains("no tree with one top") && ran.stderr.contains("hint:"), "{case}: {ran:?}");
+        assert!(ran.stderr.contains("is not a tree with one top") && ran.stderr.contains("hint:"), "{case}: {ran:?}");
     }
 }
 

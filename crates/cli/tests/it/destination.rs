@@ -49,7 +49,7 @@ fn force_deletes_no_file_that_is_not_of_a_release() {
     let before = folder.read("release/data.csv");
     for (file, shown) in [("release/thesis.txt", "thesis.txt"), ("release/notes/of-mine.csv", "notes")] {
         folder.write(file, "years of work");
-        let words = format!("holds `{shown}`, which is no file of the release there");
+        let words = format!("holds `{shown}`, which is not a file of the release there");
         refused(&folder, &["publish", "policy.toml", "-o", "release", "--force"], &words);
         assert_eq!((folder.read(file), folder.read("release/data.csv")), ("years of work".to_owned(), before.clone()));
         fs::remove_file(folder.path(file)).unwrap();
@@ -83,7 +83,7 @@ fn force_replaces_nothing_but_a_release_or_an_empty_directory() {
     assert_eq!(folder.read("file"), "also mine");
     #[cfg(unix)]
     {
-        // What a link points at belongs to somebody else.
+        // The target of a link may belong to another program.
         folder.write("elsewhere/datapackage.json", "{}");
         std::os::unix::fs::symlink(folder.path("elsewhere"), folder.path("link")).unwrap();
         refused(&folder, &["publish", "policy.toml", "-o", "link", "--force"], not_a_release);

@@ -1,4 +1,4 @@
-//! From a file that nobody prepared to a policy, and from the policy to a release.
+//! From an unprepared file to a policy, and from the policy to a release.
 
 use crate::running::Folder;
 
@@ -102,4 +102,140 @@ fn a_record_number_is_never_released() {
             assert!(header.iter().all(|name| !["RECID", "h_seq", "ffpos", "s006"].contains(name)), "{header:?}");
         }
     }
+}
+
+/// What makes a column of dates or of amounts a text is named, and what is known of a number stands
+/// in the draft.
+#[test]
+fn odd_texts_are_named_and_known_ranges_are_drafted() {
+    let folder = Folder::new();
+    let row = |n: u32| {
+        let (day, month, year) = (1 + n % 28, 1 + n % 12, 1950 + n % 50);
+        let seen = if n.is_multiple_of(3) {
+            format!("{day:02}/{month:02}/{year}")
+        } else {
+            format!("{year}-{month:02}-{day:02}")
+        };
+        let income = if n == 7 { "inf".to_owned() } else { (1000 + n * 37 % 9000).to_string() };
+        format!("{},{seen},{income},{}\n", 20 + n % 60, ["flu", "cold", "ache"][n as usize % 3])
+    };
+    let rows: String = (0..300).map(row).collect();
+    folder.write("people.csv", format!("age,admitted,income,disease\n{rows}"));
+    let ran = folder.run(&["init", "people.csv"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("`admitted` has dates in more than one format"), "{ran:?}");
+    assert!(ran.stderr.contains("`income` has numbers and the text \"inf\""), "{ran:?}");
+    let policy = folder.read("policy.toml");
+    let age = policy.lines().find(|line| line.starts_with("age")).unwrap();
+    assert!(age.contains("range = [0, "), "{age}");
+    // With the range, sums of the released number have bounds although rows are suppressed; without
+    // it the note says which key is missing.
+    let rows: String =
+        (0..21).map(|n| format!("{},{}\n", if n == 20 { "X" } else { ["F", "M"][n % 2] }, 20 + n)).collect();
+    folder.write("pairs.csv", format!("sex,age\n{rows}"));
+    for (range, bounded) in [("range = [0, 120]", true), ("type = \"integer\"", false)] {
+        folder.write(
+            "two.toml",
+            format!(
+                "[source]\npath = \"pairs.csv\"\n[attributes]\nsex = {{ role = \"quasi\" }}\n\
+                 age = {{ role = \"plain\", {range}, allow-unique = true }}\n[[rule]]\n\
+                 require = {{ model = \"k-anonymity\", k = 2 }}\n[publish]\nsuppression = 0.2\nmethod = \"full-domain\"\n"
+            ),
+        );
+        let ran = folder.run(&["publish", "two.toml", "-o", "release", "--force", "-q"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let ran = folder.run(&["query", "release", "SELECT SUM(age), AVG(age) FROM data", "--json"]);
+        let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        for name in ["SUM(age)", "AVG(age)"] {
+            assert_eq!(answer["answer"][0][name]["possible"].is_number(), bounded, "{answer}");
+        }
+        let notes = answer["notes"].to_string();
+        assert_eq!(notes.contains("`range`"), !bounded, "{notes}");
+    }
+}
+
+/// A dictionary beside the file says what `V1` is, and that its numbers are codes.
+#[test]
+fn a_data_dictionary_beside_the_file_gives_codes_their_labels() {
+    let folder = Folder::new();
+    let mut text = String::from("V1,V2,V3\n");
+    for row in 0..120 {
+        text.push_str(&format!("{},{},{}\n", 1 + row / 3 % 2, 20 + row % 40, 1 + row * 7 / 3 % 5));
+    }
+    folder.write("survey.csv", text);
+    folder.write(
+        "survey-dictionary.csv",
+        "name,label,values\nV1,Sex of the respondent,1=male; 2=female\nV2,Age,\nV3,Diagnosis,1=flu;2=cough;3=angina;4=asthma;5=cold\n",
+    );
+    let ran = folder.run(&["init", "survey.csv", "-o", "policy.toml"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let policy = folder.read("policy.toml");
+    let line = |name: &str| policy.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    assert!(line("V1").contains("quasi") && line("V1").contains("category"), "{policy}");
+    assert!(policy.contains("1 male, 2 female"), "{policy}");
+    assert!(line("V2").contains("quasi"), "{policy}");
+    assert!(line("V3").contains("sensitive"), "{policy}");
+    assert_eq!(folder.run(&["publish", "policy.toml", "-o", "release"]).code, Some(0));
+    // A file of that name that is no dictionary is said so, and the draft is made without it.
+    folder.write("survey-dictionary.csv", "a,b\n1,2\n");
+    let ran = folder.run(&["init", "survey.csv", "-o", "policy.toml", "--force"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("not read as a data dictionary"), "{ran:?}");
+}
+
+/// Stays of patients who return, with many drugs that few take, as in hospitals: rules for all of
+/// them at once would leave one class of all rows.
+#[test]
+fn a_draft_protects_no_more_than_leaves_a_release_of_use() {
+    let folder = Folder::new();
+    let mix = |a: u64, b: u64| {
+        let z = a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b.wrapping_mul(0xd134_2543_de82_ef95));
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let row = |n: u64| {
+        let patient = mix(n, 1) % 900;
+        let of = |salt: u64, values: u64| (mix(patient, salt) % values) as usize;
+        let stay = |salt: u64, values: u64| (mix(n, salt) % values) as usize;
+        let taken = (0..14).map(|drug| match drug {
+            0..2 => ["No", "Steady", "Up"][stay(100 + drug, 3)],
+            2..13 => ["No", "Steady"][usize::from(stay(100 + drug, 16) == 0)],
+            _ => ["No", "Steady"][usize::from(stay(100 + drug, 300) == 0)],
+        });
+        let taken: Vec<&str> = taken.collect();
+        format!(
+            "{},{},{},{},{},{},{},{}\n",
+            8_000_000 + patient * 17,
+            ["Female", "Male"][of(2, 2)],
+            of(3, 9) * 10,
+            ["Asian", "Black", "White", "Other"][of(4, 4)],
+            1 + stay(5, 14),
+            ["MC", "HM", "SP", "BC"][stay(6, 4)],
+            ["flu", "asthma", "gout", "angina", "ulcer", "stroke"][stay(7, 6)],
+            taken.join(",")
+        )
+    };
+    let rows: String = (0..1300).map(row).collect();
+    let drugs: Vec<String> = (1..15).map(|drug| format!("medication_{drug}")).collect();
+    let header = "patient_nbr,gender,age,race,time_in_hospital,payer_code,diagnosis";
+    folder.write("stays.csv", format!("{header},{}\n{rows}", drugs.join(",")));
+    let ran = folder.run(&["init", "stays.csv"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let policy = folder.read("policy.toml");
+    let line = |name: &str| policy.lines().find(|line| line.contains(&format!("{name} "))).unwrap_or_default();
+    assert!(line("patient_nbr").contains("role = \"unit\""), "{policy}");
+    for name in ["diagnosis", "medication_1", "medication_2"] {
+        assert!(line(name).contains("role = \"sensitive\"") && !line(name).starts_with('#'), "{name}\n{policy}");
+    }
+    assert!(line("medication_14").contains("% of the rows agree"), "{policy}");
+    assert!(policy.contains("# omitted: its rule would cost too much beside the others"), "{policy}");
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}\n{policy}");
+    let loss = ran.stdout.lines().find_map(|line| line.strip_prefix("loss     ncp ")).unwrap();
+    let ncp: f64 = loss.split([',', ' ']).next().unwrap().parse().unwrap();
+    assert!(ncp < 0.5, "{ncp}\n{policy}");
+    assert_eq!(ran.stdout.matches("gender, age, race").count(), 1, "what the attacker knows is stated once\n{ran:?}");
+    let ran = folder.run(&["audit", "release"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
 }

@@ -151,7 +151,7 @@ fn a_kill_while_replacing_leaves_the_old_release_or_the_new() {
     assert_eq!(folder.names(), ["census", "release"]);
 }
 
-/// To a run that has just ended a signal cannot be sent; that is no failure.
+/// Sending a signal to a run that has just ended fails, and the failure is ignored.
 #[cfg(unix)]
 fn signal(run: &Child, signal: &str) {
     let _ = Command::new("kill").args([signal, &run.id().to_string()]).stderr(Stdio::null()).status().unwrap();
@@ -193,7 +193,7 @@ fn an_interrupted_search_keeps_the_best_found_when_that_is_requested() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_cleared_by_any_command_in_that_folder() {
+fn leftovers_of_a_killed_run_are_removed_by_any_command_in_that_folder() {
     let folder = with_census("150000");
     let mut run = started(&folder, &PUBLISH);
     if is_writing(&folder, &mut run) {
@@ -271,4 +271,63 @@ fn a_full_disk_leaves_nothing_behind() {
             assert!(files.is_empty(), "{size} {format}: {files:?}");
         }
     }
+}
+
+/// What each command writes, and to which place on a small disk.
+#[cfg(unix)]
+fn writing_commands(disk: &str) -> Vec<(&'static str, Vec<String>)> {
+    let line = |words: &[&str]| words.iter().map(|word| word.replace("DISK", disk)).collect::<Vec<String>>();
+    vec![
+        ("init", line(&["init", "census/census.csv", "-o", "DISK/draft.toml"])),
+        ("report", line(&["report", "release", "-o", "DISK/r.html"])),
+        ("catalog add", line(&["catalog", "add", "DISK/catalog", "release"])),
+        ("publish", line(&["publish", "census/policy.toml", "-o", "DISK/other"])),
+        ("synth", line(&["synth", "census", "--rows", "20000", "-o", "DISK/synth"])),
+    ]
+}
+
+#[cfg(unix)]
+#[test]
+fn no_command_leaves_anything_on_a_full_disk_or_blames_another_file() {
+    let folder = with_census("3000");
+    assert_eq!(folder.run(&PUBLISH).code, Some(0));
+    let Some(disk) = SmallDisk::mounted(folder.path("disk"), "4k") else { return };
+    let place = disk.0.display().to_string();
+    for (name, arguments) in writing_commands(&place) {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let ran = folder.run(&arguments);
+        let left: Vec<_> = fs::read_dir(&disk.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        if ran.code == Some(0) {
+            // Nothing of it was too large.
+            left.iter().for_each(|name| {
+                drop(fs::remove_file(disk.0.join(name)).or_else(|_| fs::remove_dir_all(disk.0.join(name))))
+            });
+            continue;
+        }
+        assert_eq!(ran.code, Some(1), "{name}: {ran:?}");
+        assert!(ran.stderr.contains("No space left") && ran.stderr.contains("disk"), "{name}: {ran:?}");
+        assert!(left.is_empty(), "{name}: {left:?}");
+        assert!(!ran.stderr.contains("release/data.csv: "), "{name} blames what it reads: {ran:?}");
+    }
+}
+
+/// The same where files may not grow, which needs no right to mount.
+#[cfg(unix)]
+#[test]
+fn no_command_leaves_anything_where_files_may_not_grow() {
+    let folder = with_census("3000");
+    assert_eq!(folder.run(&PUBLISH).code, Some(0));
+    let before = folder.names();
+    let mut refused = 0;
+    for (name, arguments) in writing_commands(".") {
+        // Blocks of 512 bytes.
+        let script = "ulimit -c 0; ulimit -f 1; trap '' XFSZ; exec \"$0\" \"$@\"";
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_hedgerow")).args(arguments);
+        let ran = Ran::of(command.current_dir(folder.path(".")).output().unwrap());
+        assert_eq!(ran.code, Some(1), "{name}: {ran:?}");
+        assert_eq!(folder.names(), before, "{name}: {ran:?}");
+        refused += 1;
+    }
+    assert_eq!(refused, 5);
 }

@@ -66,7 +66,7 @@ fn every_way_of_dividing_twelve_people_is_checked() {
 
 /// What each method would keep, beside what the release kept; the release is one of them.
 #[test]
-fn what_other_methods_would_keep_is_compared() {
+fn the_loss_of_other_methods_is_compared() {
     let (folder, ran) = publish("method = \"cluster\"");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let ran = folder.run(&["measure", "release", "--policy", "policy.toml", "--compare", "--json"]);
@@ -90,7 +90,7 @@ fn what_other_methods_would_keep_is_compared() {
 }
 
 #[test]
-fn what_has_no_meaning_is_refused_or_reported() {
+fn meaningless_keys_are_refused_or_reported() {
     for (way, key) in [
         ("method = \"full-domain\"\nstrict = true", "publish.strict"),
         ("summarise = \"tight\"", "publish.summarise"),
@@ -166,4 +166,95 @@ fn sensitive_numbers_are_measured_in_classes_with_cells_of_their_own() {
         let by_class = if method == "anatomy" { mean(&pay["by_value"]["age"]) } else { 0.0 };
         assert!((mean(&pay["by_class"]) - by_class).abs() < 1e-9, "{method}: {printed}");
     }
+}
+
+/// Classes of neighbors carry short labels: the sets stand in the codebook. What has an order is
+/// labeled along it.
+#[test]
+fn labels_of_sets_are_short_and_follow_the_order() {
+    let folder = Folder::new();
+    let ages = ["0 to 17", "18 to 29", "30 to 49", "50 to 69", "70 or Older"];
+    let counties =
+        ["Albany County", "Allegany County", "Bronx County", "Broome County", "Cattaraugus County", "Cayuga County"];
+    let mut rows = String::from("age,county,sex,illness\n");
+    for row in 0..600_usize {
+        let mixed = (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 24;
+        let illness = ["flu", "cold", "ache"][mixed / 60 % 3];
+        rows.push_str(&format!(
+            "{},{},{},{illness}\n",
+            ages[mixed % 5],
+            counties[mixed / 5 % 6],
+            ["F", "M"][mixed / 30 % 2]
+        ));
+    }
+    folder.write("people.csv", &rows);
+    let order = format!("{ages:?}");
+    folder.write(
+        "policy.toml",
+        format!(
+            "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", order = {order} }}\n\
+             county = {{ role = \"quasi\" }}\nsex = {{ role = \"quasi\" }}\nillness = {{ role = \"sensitive\" }}\n[[rule]]\n\
+             require = {{ model = \"k-anonymity\", k = 25 }}\n[publish]\nmethod = \"cluster\"\n"
+        ),
+    );
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "-q"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // However many values a set has, its label names two at most and counts the others.
+    for line in folder.read("release/data.csv").lines().skip(1) {
+        let named = counties.iter().filter(|county| line.contains(**county)).count();
+        assert!(named <= 2, "{line}");
+    }
+    // What a label of an age covers is a run of the order, and the label says so.
+    let codebook = folder.read("release/codebook.csv");
+    let mut covered: std::collections::BTreeMap<String, Vec<usize>> = std::collections::BTreeMap::new();
+    for line in codebook.lines().filter(|line| line.starts_with("age,")) {
+        let mut fields = line.rsplit(',');
+        let leaf = fields.next().unwrap();
+        let label = line.trim_start_matches("age,").rsplitn(4, ',').last().unwrap().to_owned();
+        covered.entry(label).or_default().extend(ages.iter().position(|age| *age == leaf));
+    }
+    let mut runs = 0;
+    for (label, mut places) in covered {
+        places.sort_unstable();
+        if places.len() < 2 {
+            continue;
+        }
+        let (first, last) = (places[0], places[places.len() - 1]);
+        assert_eq!(last - first + 1, places.len(), "`{label}` covers {places:?}");
+        assert!(label.starts_with(ages[first]) && label.ends_with(ages[last]), "`{label}` covers {places:?}");
+        runs += 1;
+    }
+    assert!(runs > 0, "{codebook}");
+}
+
+/// Where one level for all rows loses more than half, the method that would lose less is named, and
+/// loses as much as was said.
+#[test]
+fn a_method_that_loses_less_is_named() {
+    let folder = Folder::new();
+    let mut rows = String::from("a,b,c,d,e,f,illness\n");
+    for row in 0..300_u64 {
+        let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+        let cells: Vec<String> = (0..6).map(|place| (mixed >> (6 * place) & 31).to_string()).collect();
+        rows.push_str(&format!("{},{}\n", cells.join(","), ["flu", "cold"][(row.count_ones() & 1) as usize]));
+    }
+    folder.write("people.csv", rows);
+    let quasi = "abcdef".chars().map(|name| format!("{name} = {{ role = \"quasi\" }}\n")).collect::<String>();
+    let policy = |method: &str| {
+        format!(
+            "[source]\npath = \"people.csv\"\n[attributes]\n{quasi}illness = {{ role = \"sensitive\" }}\n[[rule]]\n\
+             require = {{ model = \"k-anonymity\", k = 3 }}\n[publish]\nmethod = \"{method}\"\n"
+        )
+    };
+    folder.write("policy.toml", policy("full-domain"));
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let line = ran.stderr.lines().find(|line| line.contains("would lose")).unwrap_or_else(|| panic!("{ran:?}"));
+    let named = line.split('"').nth(1).unwrap();
+    let said: f64 = line.split("would lose ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    folder.write("policy.toml", policy(named));
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--force", "--json"]);
+    let published: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let ncp = published["loss"]["ncp"].as_f64().unwrap();
+    assert!((ncp - said).abs() < 0.02, "{line}; {ncp}");
 }

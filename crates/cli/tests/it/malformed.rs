@@ -83,7 +83,7 @@ fn other_formats() {
     let source = |case: &str, name: &str, bytes: &[u8], place: &str, words: &str| {
         refused(case, &[("policy.toml", &with(name)), (name, bytes)], place, words);
     };
-    source("a suffix nobody knows", "people.dat", PEOPLE.as_bytes(), "people.dat", "csv");
+    source("an unknown suffix", "people.dat", PEOPLE.as_bytes(), "people.dat", "csv");
     source("a damaged workbook", "people.xlsx", b"PK\x03\x04", "people.xlsx", "Excel");
     source("no suffix", "people", PEOPLE.as_bytes(), "people", "csv");
     source("not parquet", "people.parquet", PEOPLE.as_bytes(), "people.parquet", "");
@@ -133,7 +133,7 @@ fn policies() {
     let whole = |case: &str, text: &[u8], place: &str, words: &str| {
         refused(case, &[("policy.toml", text)], place, words);
     };
-    whole("no bytes", b"", "policy.toml", "source");
+    whole("no bytes", b"", "policy.toml", "attributes");
     whole("not TOML", b"{ \"source\": 1 }", "policy.toml:1", "");
     whole("not text", b"[source]\npath = \"\xff\"\n", "policy.toml:2", "UTF-8");
     whole("huge", &vec![b'#'; 2 << 20], "policy.toml", "");
@@ -150,7 +150,7 @@ fn policies() {
     policy_refused("k of 0", "k = 2", "k = 0", "policy.toml:9", "at least 1");
     policy_refused("l beyond numbers", "l = 2", "l = 99999999999999999999", "policy.toml:12", "");
     policy_refused("a share above 1", "suppression = 0.0", "suppression = 1.5", "policy.toml:14", "from 0 to 1");
-    policy_refused("a model nobody knows", "distinct-l", "distant-l", "policy.toml:12", "distinct-l-diversity");
+    policy_refused("an unknown model", "distinct-l", "distant-l", "policy.toml:12", "distinct-l-diversity");
     policy_refused("a method misspelled", "[publish]", "[publish]\nmethod = \"mondrain\"", "policy.toml", "`mondrian`");
     policy_refused("a database of another kind", "path = \"people.csv\"", "url = \"mysql://h/d\"", "policy.toml", "");
     policy_refused(
@@ -162,7 +162,7 @@ fn policies() {
     );
     policy_refused("no quasi", "\"quasi\"", "\"plain\"", "policy.toml", "quasi");
     policy_refused("a type that the data is not", "\"city.csv\"", "\"city.csv\", type = \"integer\"", "", "");
-    policy_refused("no such source", "people.csv", "nobody.csv", "", "nobody.csv");
+    policy_refused("no such source", "people.csv", "absent.csv", "", "absent.csv");
     policy_refused("a directory as source", "\"people.csv\"", "\".\"", "", "");
 }
 
@@ -225,7 +225,7 @@ fn usage() {
 }
 
 #[test]
-fn what_cannot_be_met_says_why() {
+fn unsatisfiable_policies_state_the_reason() {
     for (from, to, words) in [
         ("k = 2", "k = 13", "k-anonymity requires k = 13"),
         ("l = 2", "l = 4", "distinct-l-diversity requires l = 4 of `illness`"),

@@ -42,7 +42,7 @@ const L2: &str = "protect = \"s\"\nrequire = { model = \"distinct-l-diversity\",
 fn one_row() {
     assert_eq!(published("q,s\na,x\n", &policy(ATTRIBUTES, K1, "")).rows, [["a", "x"]]);
     let (folder, ran) = run("q,s\na,x\n", &policy(ATTRIBUTES, K2, "suppression = 1"));
-    assert_eq!(ran.code, Some(3), "a release without rows is no release: {ran:?}");
+    assert_eq!(ran.code, Some(3), "a release without rows was written: {ran:?}");
     assert!(!folder.path("release").exists());
 }
 

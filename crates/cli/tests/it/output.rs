@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::running::{Folder, Ran};
 
-/// Runs with a standard output that nobody reads; with `both`, nobody reads standard error either.
+/// Runs with a standard output whose reader is closed; with `both`, also that of standard error.
 fn unread(folder: &Folder, arguments: &[&str], both: bool) -> Option<i32> {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -20,12 +20,12 @@ fn unread(folder: &Folder, arguments: &[&str], both: bool) -> Option<i32> {
     }
     let ran = Ran::of(command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap());
     let warned = ran.stderr.lines().all(|line| line.starts_with("warning: with --seed"));
-    assert!(warned, "{arguments:?} complains to nobody's use: {}", ran.stderr);
+    assert!(warned, "{arguments:?} reports the closed output: {}", ran.stderr);
     ran.code
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_reason_to_panic() {
+fn a_closed_output_does_not_panic() {
     let folder = Folder::with_release("release");
     let runs: &[&[&str]] = &[
         &["publish", "policy.toml", "-o", "again", "--seed", "1"],
@@ -37,7 +37,7 @@ fn a_reader_that_goes_away_is_no_reason_to_panic() {
     for arguments in runs {
         assert_eq!(unread(&folder, arguments, false), Some(1), "{arguments:?}");
     }
-    // With nobody to tell, an error keeps its exit code.
+    // Without a reader of standard error, an error keeps its exit code.
     assert_eq!(unread(&folder, &["publish", "nothing.toml", "-o", "other"], true), Some(2));
     assert_eq!(unread(&folder, &["publish", "policy.toml", "-o", "third", "--seed", "1"], true), Some(1));
     // The release itself was in place before it was reported.

@@ -55,7 +55,7 @@ enum Scheme {
     Mask,
     Dates,
     File,
-    /// Numbers in groups that are no intervals.
+    /// Numbers in groups that are not intervals.
     NumberFile,
     /// Numbers, declared as such, that lose their last digits.
     Digits,
@@ -285,7 +285,7 @@ fn examine(seed: u64) -> bool {
     nothing_but_the_release(&case, &data, &published, folder.path());
     codebook_fits(&case, &data, &Texts::read(&published.release.join("codebook.csv")));
     losses_agree(&case, &policy, &published, &context());
-    everybody_is_counted(&published, &context());
+    every_row_is_counted(&published, &context());
     true
 }
 
@@ -450,7 +450,7 @@ fn losses_agree(case: &Case, policy: &Policy, published: &Published, context: &s
 }
 
 /// A query without a condition, and one whose parts cover everything, are answered with all rows.
-fn everybody_is_counted(published: &Published, context: &str) {
+fn every_row_is_counted(published: &Published, context: &str) {
     let release = hedgerow_release::Release::open(&published.release, &NoProgress)
         .unwrap_or_else(|error| panic!("{error}\n{context}"));
     let manifest = Manifest::read(&published.release).unwrap();

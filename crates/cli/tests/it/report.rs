@@ -40,7 +40,7 @@ fn the_report_of_a_full_domain_release_has_every_panel() {
         "All guarantees hold.",
         "Sizes of classes",
         "Risk of re-identification",
-        "EMA 0.09",
+        "EMA 0.09 (1/11)",
         "k ≥ 11",
         "prosecutor",
         "journalist",
@@ -225,7 +225,7 @@ fn a_report_replaces_a_report_and_nothing_else() {
     folder.write("notes.html", "<p>mine</p>");
     let refused = folder.run(&["report", "release", "-o", "notes.html"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(refused.stderr.contains("exists already and is no report") && refused.stderr.contains("--force"));
+    assert!(refused.stderr.contains("exists already and is not a report") && refused.stderr.contains("--force"));
     assert_eq!(folder.read("notes.html"), "<p>mine</p>");
     for _ in 0..2 {
         assert_eq!(folder.run(&["report", "release", "-o", "report.html"]).code, Some(0));

@@ -110,15 +110,15 @@ const CITED: [&str; 10] = [
     "ISO/IEC 27559 clause 6",
     "45 CFR 164.514(b)(2)",
     "WP216",
-    "EMA 0.09",
+    "EMA 0.09 (1/11)",
     "k ≥ 11",
     "k ≥ 5",
     "1/k",
     "1/f",
 ];
 
-/// Holds a page against its JSON, and says how many numbers were compared.
-fn hold(name: &str, page: &str, json: &Value) -> usize {
+/// Compares a page with its JSON, and returns the number of numbers compared.
+fn compare(name: &str, page: &str, json: &Value) -> usize {
     let found = numbers(page);
     for (value, key, shown) in &found {
         let there = json.pointer(key).unwrap_or_else(|| panic!("{name}: nothing at {key}"));
@@ -153,7 +153,7 @@ fn every_number_of_the_page_is_the_one_in_the_json() {
     for (policy, name) in KINDS {
         for publishable in [false, true] {
             let (page, json) = reported(&folder, policy, name, publishable);
-            let compared = hold(name, &page, &json);
+            let compared = compare(name, &page, &json);
             assert!(compared > 10, "{name}: only {compared} numbers");
         }
     }
@@ -172,7 +172,7 @@ fn so_are_those_of_methods_that_have_no_example() {
         assert_eq!(ran.code, Some(0), "{method}: {ran:?}");
         let json: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert!(json["releases"][0]["undivided"].is_object(), "{method}");
-        assert!(hold(method, &folder.read("r.html"), &json) > 15, "{method}");
+        assert!(compare(method, &folder.read("r.html"), &json) > 15, "{method}");
     }
 }
 
@@ -192,7 +192,7 @@ fn so_are_those_of_several_releases_with_people_and_of_other_programs_tables() {
             let ran = folder.run(&arguments);
             assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
             let json: Value = serde_json::from_str(&ran.stdout).unwrap();
-            let compared = hold(&releases.join(" and "), &folder.read("r.html"), &json);
+            let compared = compare(&releases.join(" and "), &folder.read("r.html"), &json);
             assert!(compared > 5, "{arguments:?}: only {compared} numbers");
         }
     }

@@ -36,7 +36,7 @@ impl Schemas {
         self.files.keys().map(String::as_str)
     }
 
-    /// What is wrong with a value, each with its place; nothing when it is valid.
+    /// What is wrong with a value, each with its place; empty when it is valid.
     pub(crate) fn problems(&self, file: &str, value: &Value) -> Vec<String> {
         let schema = self.files.get(file).unwrap_or_else(|| panic!("docs/schemas/{file} is missing"));
         let mut problems = Vec::new();
@@ -57,10 +57,10 @@ impl Schemas {
                     let (file, schema) = self.resolve(file, wanted.as_str().unwrap());
                     self.judge(file, schema, value, at, problems);
                 }
-                "type" if !has_type(wanted, value) => problems.push(format!("{at}: {value} is no {wanted}")),
+                "type" if !has_type(wanted, value) => problems.push(format!("{at}: {value} is not of type {wanted}")),
                 "const" if value != wanted => problems.push(format!("{at}: {value} is not {wanted}")),
                 "enum" if !wanted.as_array().unwrap().contains(value) => {
-                    problems.push(format!("{at}: {value} is none of {wanted}"));
+                    problems.push(format!("{at}: {value} is not one of {wanted}"));
                 }
                 "minimum" if value.as_f64() < wanted.as_f64() && value.is_number() => {
                     problems.push(format!("{at}: {value} is below {wanted}"));
@@ -134,7 +134,7 @@ impl Schemas {
     fn resolve<'a>(&'a self, file: &'a str, reference: &'a str) -> (&'a str, &'a Value) {
         let (other, pointer) = reference.split_once('#').unwrap_or((reference, ""));
         let file = if other.is_empty() { file } else { other };
-        let root = self.files.get(file).unwrap_or_else(|| panic!("{reference}: there is no such file"));
+        let root = self.files.get(file).unwrap_or_else(|| panic!("{reference}: the file does not exist"));
         (file, root.pointer(pointer).unwrap_or_else(|| panic!("{file}: {reference} leads nowhere")))
     }
 }
@@ -148,7 +148,7 @@ fn has_type(wanted: &Value, value: &Value) -> bool {
         "object" => value.is_object(),
         "number" => value.is_number(),
         "integer" => value.is_u64() || value.is_i64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
-        _ => panic!("{name} is no type"),
+        _ => panic!("{name} is not a type"),
     };
     match wanted {
         Value::String(name) => is(name),

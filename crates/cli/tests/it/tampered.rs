@@ -1,4 +1,4 @@
-//! A release that somebody changed: `check` ends with 4 and says what is wrong, or refuses to read
+//! A release that was changed: `check` ends with 4 and says what is wrong, or refuses to read
 //! it with 2.
 
 use serde_json::{Value, json};
@@ -74,15 +74,9 @@ fn manifests() {
     detected("a huge rule", manifest, with(required, json!(u64::MAX)), 4, "FAILS");
     detected("a rule of nothing", manifest, with(required, json!(0)), 2, "parameters");
     detected("a negative rule", manifest, with(required, json!(-2)), 2, "parameters");
-    detected(
-        "a model nobody knows",
-        manifest,
-        with("/hedgerow/guarantees/0/model", json!("k-secrecy")),
-        2,
-        "k-secrecy",
-    );
+    detected("an unknown model", manifest, with("/hedgerow/guarantees/0/model", json!("k-secrecy")), 2, "k-secrecy");
     detected("no guarantees", manifest, with("/hedgerow/guarantees", json!([])), 2, "claims no guarantee");
-    detected("known by nobody", manifest, with("/hedgerow/guarantees/0/know", json!([])), 2, "which attributes");
+    detected("no known attributes", manifest, with("/hedgerow/guarantees/0/know", json!([])), 2, "which attributes");
     detected("known but absent", manifest, with("/hedgerow/guarantees/0/know", json!(["name"])), 2, "`name`");
     detected("protects nothing", manifest, with("/hedgerow/guarantees/1/protect", json!(null)), 2, "which attributes");
     detected("an admitted breach", manifest, with("/hedgerow/guarantees/0/holds", json!(false)), 4, "does not hold");
@@ -98,7 +92,7 @@ fn manifests() {
     detected("deep", manifest, |_| "[".repeat(1 << 20), 2, "manifest");
     detected("no resources", manifest, with("/resources", json!([])), 2, "make no release");
     detected("quasi as plain", manifest, with("/resources/0/schema/fields/0/role", json!("plain")), 4, "");
-    detected("a type nobody knows", manifest, with("/resources/0/schema/fields/0/type", json!("color")), 2, "color");
+    detected("an unknown type", manifest, with("/resources/0/schema/fields/0/type", json!("color")), 2, "color");
 }
 
 #[test]
@@ -124,7 +118,7 @@ fn codebooks() {
     detected("the header changed", codebook, |text| text.replacen("low", "from", 1), 2, "header");
     detected("only the header", codebook, |_| "attribute,label,low,high,leaf\n".to_owned(), 4, "no entry");
     detected("nothing", codebook, |_| String::new(), 2, "header");
-    detected("bounds that are none", codebook, |text| text.replacen(",20,30,", ",x,30,", 1), 2, "codebook.csv:");
+    detected("bounds that are not numbers", codebook, |text| text.replacen(",20,30,", ",x,30,", 1), 2, "codebook.csv:");
     let folder = Folder::with_release("release");
     std::fs::remove_file(folder.path("release/codebook.csv")).unwrap();
     let ran = folder.run(&["check", "release"]);

@@ -14,6 +14,8 @@ fn transcripts() {
     copy(&example("three-hospitals"), &folder.path().join("examples/three-hospitals"));
     copy(&example("six-patients"), &folder.path().join("examples/six-patients"));
     copy(&example("salaries"), &folder.path().join("examples/salaries"));
+    copy(&example("returning-patients"), &folder.path().join("examples/returning-patients"));
+    copy(&example("households"), &folder.path().join("examples/households"));
     let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     // The commands run where we are, so that they can be typed as shown.
     std::env::set_current_dir(folder.path()).unwrap();

@@ -17,7 +17,7 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// The thread ends with the stream, with its first error, or when nobody listens any more.
+    /// The thread ends with the stream, with its first error, or when the receiver is dropped.
     pub(super) fn new<'scope>(
         scope: &'scope Scope<'scope, '_>,
         stream: impl BufRead + Send + 'scope,
@@ -62,7 +62,7 @@ fn fill(stream: &mut impl BufRead, chunk: &mut Vec<u8>) -> io::Result<bool> {
 impl BufRead for ReadAhead {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.chunk.len() {
-            // Nobody sends any more: the stream has ended.
+            // The sender is gone: the stream has ended.
             self.chunk = self.chunks.recv().unwrap_or(Ok(Vec::new()))?;
             self.start = 0;
         }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_ends_when_nobody_listens() {
+    fn the_thread_ends_when_the_receiver_is_dropped() {
         std::thread::scope(|scope| drop(ReadAhead::new(scope, io::BufReader::new(io::repeat(7))).unwrap()));
     }
 }

@@ -12,14 +12,14 @@ use super::tls::{Tls, Trust};
 use super::{failure, password, with_causes};
 use crate::parameters::{Parameters, decoded};
 
-/// What this crate reads itself; all other parameters are the client's.
+/// The parameters that this crate reads itself; all others are the client's.
 const OWN: [&str; 5] = ["sslmode", "sslrootcert", "passfile", "table", "query"];
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) tls: Tls,
-    /// What follows the database in the address: `postgres://host/database/schema`.
+    /// The schema after the database in the address: `postgres://host/database/schema`.
     pub(crate) schema: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn divided(base: &str) -> (&str, Option<&str>) {
     (&base[..second], Some(schema).filter(|schema| !schema.is_empty()))
 }
 
-/// What libpq takes from the environment.
+/// The variables that libpq reads from the environment.
 fn complete(config: &mut Config, place: &str) -> Result<(), TableError> {
     if config.get_user().is_none()
         && let Ok(user) = env::var("PGUSER").or_else(|_| env::var("USER"))
@@ -89,7 +89,7 @@ fn complete(config: &mut Config, place: &str) -> Result<(), TableError> {
     if config.get_ports().is_empty()
         && let Ok(port) = env::var("PGPORT")
     {
-        let wrong = |_| TableError::input(place, "PGPORT is no port", "set it to a number from 1 to 65535");
+        let wrong = |_| TableError::input(place, "PGPORT is not a port", "set it to a number from 1 to 65535");
         config.port(port.parse().map_err(wrong)?);
     }
     if config.get_application_name().is_none() {
@@ -120,7 +120,7 @@ fn trust(parameters: &Parameters<'_>, place: &str) -> Result<(SslMode, Trust), T
     Ok(match mode.as_str() {
         "disable" => (SslMode::Disable, Trust::Any),
         "allow" | "prefer" => (SslMode::Prefer, Trust::Any),
-        // As libpq: whoever keeps certificates wants them to be used.
+        // As libpq does: certificates in the default place are used.
         "require" if roots.is_some() => (SslMode::Require, verified(Trust::Authority)?),
         "require" => (SslMode::Require, Trust::Any),
         "verify-ca" => (SslMode::Require, verified(Trust::Authority)?),

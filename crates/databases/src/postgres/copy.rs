@@ -14,7 +14,7 @@ use hedgerow_table::{Kind, TableError};
 use super::cell_type::CellType;
 
 const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
-/// A longer field is no value of a table.
+/// A longer field is refused.
 const FIELD_BYTES_MAX: usize = 16 << 20;
 /// Days from 1970-01-01 to 2000-01-01, from which PostgreSQL counts.
 const EPOCH_DAYS: i32 = 10_957;
@@ -58,11 +58,11 @@ impl From<io::Error> for Stop {
 }
 
 /// The rows of a `COPY … TO STDOUT`.
-pub(crate) struct Rows<R> {
+pub(crate) struct CopyRows<R> {
     stream: R,
     types: Vec<CellType>,
     begun: bool,
-    /// What was received and is not yet used up, from `start` on.
+    /// Received bytes that are not used yet, from `start` on.
     received: Vec<u8>,
     start: usize,
     bytes: u64,
@@ -86,10 +86,10 @@ enum Decoded {
 /// Cells of a row that need no room of their own on the heap.
 const FEW_CELLS: usize = 24;
 
-impl<R: BufRead> Rows<R> {
-    pub(crate) fn new(stream: R, types: Vec<CellType>) -> Rows<R> {
+impl<R: BufRead> CopyRows<R> {
+    pub(crate) fn new(stream: R, types: Vec<CellType>) -> CopyRows<R> {
         let decoded = Vec::with_capacity(types.len());
-        Rows { stream, types, begun: false, received: Vec::new(), start: 0, bytes: 0, made: String::new(), decoded }
+        CopyRows { stream, types, begun: false, received: Vec::new(), start: 0, bytes: 0, made: String::new(), decoded }
     }
 
     /// Bytes read since the last call.
@@ -164,7 +164,7 @@ impl<R: BufRead> Rows<R> {
         self.bytes += bytes as u64;
     }
 
-    /// Waits until so many bytes are there.
+    /// Waits until this number of bytes has arrived.
     fn receive(&mut self, length: usize) -> Result<(), Stop> {
         while self.received.len() - self.start < length {
             self.received.drain(..self.start);
@@ -227,7 +227,7 @@ impl<R: BufRead> Rows<R> {
             }
             CellType::Numeric(kind) => {
                 let text = numeric(bytes).ok_or(Stop::Malformed)?;
-                let text = text.ok_or(Stop::Cell(column, "a numeric that is no number (NaN or infinity)"))?;
+                let text = text.ok_or(Stop::Cell(column, "a numeric that is not a number (NaN or infinity)"))?;
                 match kind {
                     Some(Kind::Integer) => text.parse().map_or_else(|_| self.made(&text), Decoded::Integer),
                     Some(Kind::Float) => text.parse().map_or_else(|_| self.made(&text), Decoded::Float),
@@ -260,7 +260,7 @@ fn exact<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Stop> {
 }
 
 /// A decimal number, without zeros at the end of its fraction: with them, one number would have
-/// several texts. `Some(None)` for what is no number, `None` for what is no numeric.
+/// several texts. `Some(None)` for NaN and infinity, `None` for malformed bytes.
 fn numeric(bytes: &[u8]) -> Option<Option<String>> {
     let word = |index: usize| Some(u16::from_be_bytes(bytes.get(index * 2..index * 2 + 2)?.try_into().ok()?));
     let (count, weight, sign) = (usize::from(word(0)?), word(1)? as i16, word(2)?);
@@ -367,7 +367,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8], types: &[CellType]) -> Result<Vec<String>, Stop> {
-        let mut rows = Rows::new(bytes, types.to_vec());
+        let mut rows = CopyRows::new(bytes, types.to_vec());
         let mut found = Vec::new();
         while rows.next(|cells| {
             found.push(format!("{cells:?}"));
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back_and_what_is_cut_off_does_not() {
+    fn written_rows_read_back_and_truncated_ones_do_not() {
         let mut writer = RowWriter::new(Vec::new()).unwrap();
         writer.row(&[Cell::Integer(-7), Cell::Text("é"), Cell::Date(0)]).unwrap();
         writer.row(&[Cell::Missing, Cell::Missing, Cell::Date(-1)]).unwrap();

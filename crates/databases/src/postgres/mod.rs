@@ -15,21 +15,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hedgerow_config::Selection;
-use hedgerow_table::read::{Cell, ReadOptions};
+use hedgerow_table::read::{Cell, Held, ReadOptions};
 use hedgerow_table::{InputError, Progress, Spill, Table, TableBuilder, TableError};
 use postgres::Client;
 use postgres::error::{DbError, SqlState};
 
 use crate::parameters::Parameters;
-use crate::{Held, identifier, nested, no_table, only_table, select, wanted};
+use crate::{identifier, nested, no_table, only_table, select, wanted};
 use ahead::ReadAhead;
 use cell_type::CellType;
 pub(crate) use connect::Session;
-use copy::Rows;
+use copy::CopyRows;
 
 /// Rows between two looks at whether to go on, and the time between two while none come.
 const ROWS_AT_ONCE: usize = 1 << 12;
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) fn read(
     parameters: &Parameters<'_>,
@@ -90,7 +90,7 @@ fn read_up_to(
 pub(crate) struct Snapshot {
     session: Session,
     place: String,
-    /// What stands after `FROM`.
+    /// The clause after `FROM`.
     from: String,
     header: Vec<String>,
     /// Those that are read.
@@ -151,7 +151,7 @@ impl Snapshot {
             std::thread::scope(|scope| {
                 let ahead = ReadAhead::new(scope, stream)
                     .map_err(|source| TableError::Io { path: PathBuf::from(place.as_str()), source })?;
-                let copied = copy_rows(&mut Rows::new(ahead, types), progress, place, &names, take);
+                let copied = copy_rows(&mut CopyRows::new(ahead, types), progress, place, &names, take);
                 if copied.is_err() {
                     cancel();
                 }
@@ -165,7 +165,7 @@ impl Snapshot {
 
 /// All rows of a stream.
 fn copy_rows(
-    rows: &mut Rows<impl BufRead>,
+    rows: &mut CopyRows<impl BufRead>,
     progress: &dyn Progress,
     place: &str,
     names: &[&str],
@@ -182,8 +182,8 @@ fn copy_rows(
     Ok(())
 }
 
-/// Runs `work`; calls `cancel` from another thread when it should end, since a server that computes
-/// lets nobody look.
+/// Runs `work`; calls `cancel` from another thread when it should end, since the client blocks
+/// while the server computes.
 fn watched<T>(progress: &dyn Progress, cancel: &(dyn Fn() + Sync), work: impl FnOnce() -> T) -> T {
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -192,7 +192,7 @@ fn watched<T>(progress: &dyn Progress, cancel: &(dyn Fn() + Sync), work: impl Fn
                 if progress.is_canceled() {
                     return cancel();
                 }
-                std::thread::park_timeout(LOOK_EVERY);
+                std::thread::park_timeout(POLL_INTERVAL);
             }
         });
         let outcome = work();
@@ -202,7 +202,7 @@ fn watched<T>(progress: &dyn Progress, cancel: &(dyn Fn() + Sync), work: impl Fn
     })
 }
 
-/// What stands after `FROM`.
+/// The clause after `FROM`.
 fn source(client: &mut Client, selection: Option<&Selection>, place: &str) -> Result<String, TableError> {
     let selection = match selection {
         Some(selection) => selection.clone(),
@@ -252,7 +252,7 @@ fn with_causes(error: &postgres::Error) -> String {
     text
 }
 
-/// What the server answered, split by who can act on it. Its details may hold values of rows, so
+/// The server's error, split by who can act on it. Its details may hold values of rows, so
 /// only its message is shown.
 pub(crate) fn failure(place: &str, error: &postgres::Error) -> TableError {
     let Some(answer) = error.as_db_error() else {
@@ -279,8 +279,8 @@ pub(crate) fn failure(place: &str, error: &postgres::Error) -> TableError {
     TableError::input(place, problem_of(answer), hint)
 }
 
-/// What the server says of connections, rights, names, syntax and resources. Its other messages can
-/// quote a value of a row, and only their code is shown.
+/// The server's errors about connections, rights, names, syntax and resources. Its other messages
+/// can quote a value of a row, and only their code is shown.
 fn problem_of(answer: &DbError) -> String {
     const WITHOUT_VALUES: [&str; 9] = ["08", "25", "2B", "28", "3D", "42", "53", "57", "58"];
     let code = answer.code().code();

@@ -1,10 +1,10 @@
 //! Releases in a schema of their own.
 
-use hedgerow_table::{Kind, TableError};
+use hedgerow_table::{InputError, Kind, Refusal, TableError};
 use postgres::{IsolationLevel, Transaction};
 
 use super::cell_type::CellType;
-use super::copy::{RowWriter, Rows};
+use super::copy::{CopyRows, RowWriter};
 use super::{Session, failure};
 use crate::identifier;
 use crate::parameters::Parameters;
@@ -43,8 +43,8 @@ pub(crate) fn write(
 
 pub(crate) fn fetch(
     parameters: &Parameters<'_>,
-    fetch: impl FnOnce(&mut dyn Store) -> Result<(), TableError>,
-) -> Result<(), TableError> {
+    fetch: impl FnOnce(&mut dyn Store) -> Result<Vec<String>, TableError>,
+) -> Result<Vec<String>, TableError> {
     let (mut session, schema) = open(parameters)?;
     let place = parameters.shown();
     let failed = |error: postgres::Error| failure(&place, &error);
@@ -67,7 +67,7 @@ fn open(parameters: &Parameters<'_>) -> Result<(Session, String), TableError> {
     Ok((session, schema))
 }
 
-/// The tables of a release that is there and may be replaced; `None` where there is no schema.
+/// The tables of a release that is there and may be replaced; `None` without a schema.
 fn refuse_existing(
     transaction: &mut Transaction<'_>,
     schema: &str,
@@ -76,18 +76,15 @@ fn refuse_existing(
 ) -> Result<Option<Vec<String>>, TableError> {
     let Some(mut found) = tables_in(transaction, schema, place)? else { return Ok(None) };
     if !overwrite {
-        return Err(TableError::input(
-            place,
-            "exists already",
-            "name another schema, or allow that a release is replaced",
-        ));
+        let hint = "name another schema, or allow that a release is replaced";
+        return Err(InputError::new(place, "exists already", hint).refusing(Refusal::ReleaseExists).into());
     }
     if found.is_empty() {
         return Ok(Some(found));
     }
-    let foreign = || {
+    let foreign = || -> TableError {
         let hint = "only a release or an empty schema can be replaced; name another schema";
-        TableError::input(place, "exists and is not a release", hint)
+        InputError::new(place, "exists and is not a release", hint).refusing(Refusal::NotARelease).into()
     };
     if !found.iter().any(|table| table == MANIFEST) {
         return Err(foreign());
@@ -99,7 +96,7 @@ fn refuse_existing(
     if found == expected { Ok(Some(found)) } else { Err(foreign()) }
 }
 
-/// The tables and the like in a schema; `None` where there is no such schema.
+/// The tables and the like in a schema; `None` if the schema does not exist.
 fn tables_in(transaction: &mut Transaction<'_>, schema: &str, place: &str) -> Result<Option<Vec<String>>, TableError> {
     let failed = |error: postgres::Error| failure(place, &error);
     let exists = transaction.query_opt("SELECT 1 FROM pg_namespace WHERE nspname = $1", &[&schema]).map_err(failed)?;
@@ -128,17 +125,74 @@ fn listed(columns: &[&str]) -> String {
     columns.iter().map(|name| identifier(name)).collect::<Vec<_>>().join(", ")
 }
 
+fn declared(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Integer => "bigint",
+        Kind::Float => "double precision",
+        Kind::Date => "date",
+        Kind::Category => "text",
+    }
+}
+
+/// Everything in a schema but its tables, by kind and name: views, sequences, indexes and types,
+/// triggers, rules, functions, constraints, defaults, comments.
+const BESIDE_TABLES: &str = "\
+    SELECT CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' \
+      WHEN 'i' THEN 'index' WHEN 'r' THEN 'table' WHEN 'c' THEN 'type' ELSE 'relation' END AS kind, c.relname::text AS name \
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
+    UNION ALL SELECT 'trigger', t.tgname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid \
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT t.tgisinternal \
+    UNION ALL SELECT 'rule', r.rulename::text FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class \
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r' \
+    UNION ALL SELECT 'function', p.proname::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
+      WHERE n.nspname = $1 \
+    UNION ALL SELECT 'comment', c.relname::text FROM pg_description d JOIN pg_class c ON c.oid = d.objoid \
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND d.classoid = 'pg_class'::regclass \
+    UNION ALL SELECT 'comment', n.nspname::text FROM pg_description d JOIN pg_namespace n ON n.oid = d.objoid \
+      WHERE n.nspname = $1 AND d.classoid = 'pg_namespace'::regclass \
+    UNION ALL SELECT 'type', t.typname::text FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace \
+      WHERE n.nspname = $1 AND t.typtype IN ('e', 'd', 'r') \
+    UNION ALL SELECT 'constraint', k.conname::text FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace \
+      WHERE n.nspname = $1 \
+    UNION ALL SELECT 'default value', a.attname::text FROM pg_attrdef f JOIN pg_class c ON c.oid = f.adrelid \
+      JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum \
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
+    ORDER BY 1, 2";
+
+/// The columns of the tables in a schema. One that was dropped keeps its values.
+const COLUMNS: &str = "\
+    SELECT c.relname::text, a.attname::text, \
+      CASE WHEN a.attisdropped THEN 'dropped' ELSE format_type(a.atttypid, a.atttypmod) END \
+      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+      WHERE n.nspname = $1 AND c.relkind = 'r' AND a.attnum > 0 ORDER BY c.relname, a.attnum";
+
 impl Store for Tables<'_, '_> {
+    fn undescribed(&mut self, tables: &[(&str, Vec<(&str, Kind)>)]) -> Result<Vec<String>, TableError> {
+        let failed = |error: postgres::Error| failure(self.place, &error);
+        let is_table = |name: &str| tables.iter().any(|(table, _)| *table == name);
+        let mut found = Vec::new();
+        for row in self.transaction.query(BESIDE_TABLES, &[&self.schema]).map_err(failed)? {
+            let (kind, name): (String, String) = (row.get(0), row.get(1));
+            if kind != "table" || !is_table(&name) {
+                found.push(format!("the {kind} `{name}` is not in the manifest, and was not checked"));
+            }
+        }
+        let mut columns: Vec<(String, String, String)> = Vec::new();
+        for row in self.transaction.query(COLUMNS, &[&self.schema]).map_err(failed)? {
+            columns.push((row.get(0), row.get(1), row.get(2)));
+        }
+        for (table, expected) in tables {
+            let there = columns.iter().filter(|(of, _, _)| of == table);
+            let there = there.map(|(_, name, declared)| (name.as_str(), declared.as_str()));
+            if !there.eq(expected.iter().map(|(name, kind)| (*name, declared(*kind)))) {
+                found.push(format!("the table `{table}` is not declared as the manifest describes it"));
+            }
+        }
+        Ok(found)
+    }
+
     fn create(&mut self, table: &str, columns: &[(&str, Kind)]) -> Result<(), TableError> {
-        let column = |(name, kind): &(&str, Kind)| {
-            let declared = match kind {
-                Kind::Integer => "bigint",
-                Kind::Float => "double precision",
-                Kind::Date => "date",
-                Kind::Category => "text",
-            };
-            format!("{} {declared}", identifier(name))
-        };
+        let column = |(name, kind): &(&str, Kind)| format!("{} {}", identifier(name), declared(*kind));
         let columns: Vec<String> = columns.iter().map(column).collect();
         let statement = format!("CREATE TABLE {} ({})", self.name(table), columns.join(", "));
         self.transaction.batch_execute(&statement).map_err(|error| failure(self.place, &error))
@@ -170,7 +224,7 @@ impl Store for Tables<'_, '_> {
         }
         let statement = format!("COPY {name} ({}) TO STDOUT (FORMAT binary)", listed(columns));
         let stream = self.transaction.copy_out(&statement).map_err(|error| failed(&error))?;
-        let mut rows = Rows::new(stream, types);
+        let mut rows = CopyRows::new(stream, types);
         let mut count = 0;
         while rows.next(&mut *take).map_err(|stop| stop.explain(self.place, count, columns))? {
             count += 1;

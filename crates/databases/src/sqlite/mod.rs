@@ -127,7 +127,7 @@ fn open(parameters: &Parameters<'_>) -> Result<Connection, TableError> {
     let (place, path) = (parameters.shown(), parameters.sqlite_path());
     if !path.is_file() {
         let hint = "check the path and its spelling; it is relative to the policy";
-        return Err(TableError::input(place, "there is no such file", hint));
+        return Err(TableError::input(place, "the file does not exist", hint));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags).map_err(|error| failure(&place, &path, error))?;
@@ -163,7 +163,7 @@ impl From<TableError> for Either {
     }
 }
 
-/// What stands after `FROM`.
+/// The clause after `FROM`.
 fn source(connection: &Connection, selection: Option<&Selection>, place: &str) -> Result<String, Either> {
     let tables = tables(connection)?;
     let selection = match selection {
@@ -188,14 +188,14 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     names.collect()
 }
 
-/// What the database answered, split by who can act on it.
+/// The database's error, split by who can act on it.
 fn failure(place: &str, path: &Path, error: rusqlite::Error) -> TableError {
     match error {
         rusqlite::Error::SqliteFailure(inner, message) => {
             let problem = message.unwrap_or_else(|| inner.to_string());
             match inner.code {
                 ErrorCode::NotADatabase => {
-                    TableError::input(place, "the file is no SQLite database", "check that this is the right file")
+                    TableError::input(place, "the file is not an SQLite database", "check that this is the right file")
                 }
                 ErrorCode::Unknown => TableError::input(place, problem, "try the query in sqlite3 first"),
                 _ => TableError::io(path, std::io::Error::other(problem)),

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hedgerow_table::read::Cell;
-use hedgerow_table::{Kind, TableError};
+use hedgerow_table::whole::Partial;
+use hedgerow_table::{InputError, Kind, Refusal, TableError};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql};
 
@@ -26,15 +27,12 @@ pub(crate) fn prepare(parameters: &Parameters<'_>, overwrite: bool) -> Result<()
         return Ok(());
     }
     if !overwrite {
-        return Err(TableError::input(
-            place,
-            "exists already",
-            "name another file, or allow that a release is replaced",
-        ));
+        let hint = "name another file, or allow that a release is replaced";
+        return Err(InputError::new(place, "exists already", hint).refusing(Refusal::ReleaseExists).into());
     }
-    let foreign = || {
+    let foreign = || -> TableError {
         let hint = "only a release can be replaced; name another file";
-        TableError::input(parameters.shown(), "exists and is not a release", hint)
+        InputError::new(parameters.shown(), "exists and is not a release", hint).refusing(Refusal::NotARelease).into()
     };
     let connection = open(parameters).map_err(|_| foreign())?;
     let mut found = tables(&connection).map_err(|_| foreign())?;
@@ -55,37 +53,6 @@ fn parent(path: &Path) -> Option<PathBuf> {
     Some(if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent.to_path_buf() })
 }
 
-/// A file beside the destination that goes when it was not moved into place.
-struct Beside(PathBuf);
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-        let mut journal = self.0.clone().into_os_string();
-        journal.push("-journal");
-        let _ = fs::remove_file(journal);
-    }
-}
-
-/// Removes what processes that no longer run have left for this destination. Whether one runs is
-/// looked up in `/proc`: where there is none, nothing is touched.
-fn clear_left(path: &Path, name: &str) {
-    let prefix = format!(".{name}.partial-");
-    let Some(entries) = parent(path).filter(|_| Path::new("/proc/self").exists()).and_then(|at| fs::read_dir(at).ok())
-    else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let process = entry.file_name().to_str().and_then(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
-        // Our own number was there before us: it was given out twice.
-        let is_dead =
-            |process: u32| process == std::process::id() || !Path::new("/proc").join(process.to_string()).exists();
-        if process.is_some_and(is_dead) {
-            drop(Beside(entry.path()));
-        }
-    }
-}
-
 pub(crate) fn write(
     parameters: &Parameters<'_>,
     overwrite: bool,
@@ -94,26 +61,22 @@ pub(crate) fn write(
     // Something may have been put there while the release was made.
     prepare(parameters, overwrite)?;
     let (place, path) = (parameters.shown(), parameters.sqlite_path());
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = Beside(path.with_file_name(format!(".{name}.partial-{}", std::process::id())));
-    clear_left(&path, &name);
+    let moved = |error| TableError::io(&path, error);
+    let partial = Partial::file(&path).map_err(moved)?;
     let failed = |error: rusqlite::Error| failure(&place, &path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(&beside.0, flags).map_err(failed)?;
+    let connection = Connection::open_with_flags(partial.path(), flags).map_err(failed)?;
     connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(failed)?;
     write(&mut Tables { connection: &connection, place: &place, path: &path })?;
     connection.execute_batch("COMMIT").map_err(failed)?;
     connection.close().map_err(|(_, error)| failed(error))?;
-    fs::rename(&beside.0, &path).map_err(|error| TableError::io(&path, error))?;
-    // Best effort: some file systems do not let a directory be opened for syncing.
-    let _ = parent(&path).map(|parent| fs::File::open(parent).and_then(|parent| parent.sync_all()));
-    Ok(())
+    partial.place().map_err(moved)
 }
 
 pub(crate) fn fetch(
     parameters: &Parameters<'_>,
-    fetch: impl FnOnce(&mut dyn Store) -> Result<(), TableError>,
-) -> Result<(), TableError> {
+    fetch: impl FnOnce(&mut dyn Store) -> Result<Vec<String>, TableError>,
+) -> Result<Vec<String>, TableError> {
     let (place, path) = (parameters.shown(), parameters.sqlite_path());
     let connection = open(parameters)?;
     let found = tables(&connection).map_err(|error| failure(&place, &path, error))?;
@@ -140,20 +103,50 @@ fn listed(columns: &[&str]) -> String {
     columns.iter().map(|name| identifier(name)).collect::<Vec<_>>().join(", ")
 }
 
+/// SQLite keeps the text of a statement: two tables with the same text have the same columns.
+fn create_statement(table: &str, columns: &[(&str, Kind)]) -> String {
+    let column = |(name, kind): &(&str, Kind)| {
+        let declared = match kind {
+            Kind::Integer => "INTEGER",
+            Kind::Float => "REAL",
+            Kind::Date => "DATE",
+            Kind::Category => "TEXT",
+        };
+        format!("{} {declared}", identifier(name))
+    };
+    let columns: Vec<String> = columns.iter().map(column).collect();
+    format!("CREATE TABLE {} ({})", identifier(table), columns.join(", "))
+}
+
 impl Store for Tables<'_> {
     fn create(&mut self, table: &str, columns: &[(&str, Kind)]) -> Result<(), TableError> {
-        let column = |(name, kind): &(&str, Kind)| {
-            let declared = match kind {
-                Kind::Integer => "INTEGER",
-                Kind::Float => "REAL",
-                Kind::Date => "DATE",
-                Kind::Category => "TEXT",
-            };
-            format!("{} {declared}", identifier(name))
-        };
-        let columns: Vec<String> = columns.iter().map(column).collect();
-        let statement = format!("CREATE TABLE {} ({})", identifier(table), columns.join(", "));
+        let statement = create_statement(table, columns);
         self.connection.execute_batch(&statement).map_err(|error| self.failed(error))
+    }
+
+    fn undescribed(&mut self, tables: &[(&str, Vec<(&str, Kind)>)]) -> Result<Vec<String>, TableError> {
+        let mut found = Vec::new();
+        let schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY name";
+        let mut schema = self.connection.prepare(schema).map_err(|error| self.failed(error))?;
+        let mut rows = schema.query([]).map_err(|error| self.failed(error))?;
+        while let Some(row) = rows.next().map_err(|error| self.failed(error))? {
+            let text = |index| row.get::<_, Option<String>>(index).map_err(|error| self.failed(error));
+            let (kind, name, sql) = (text(0)?.unwrap_or_default(), text(1)?.unwrap_or_default(), text(2)?);
+            match tables.iter().find(|(table, _)| *table == name && kind == "table") {
+                None => found.push(format!("the {kind} `{name}` is not in the manifest, and was not checked")),
+                Some((table, columns)) if sql != Some(create_statement(table, columns)) => {
+                    found.push(format!("the table `{name}` is not declared as the manifest describes it"));
+                }
+                Some(_) => {}
+            }
+        }
+        let free: i64 = (self.connection)
+            .query_row("PRAGMA freelist_count", [], |row| row.get(0))
+            .map_err(|error| self.failed(error))?;
+        if free > 0 {
+            found.push(format!("the file has {free} unused pages, which keep what was deleted from it"));
+        }
+        Ok(found)
     }
 
     fn insert(&mut self, table: &str, columns: &[&str], give: &mut GiveRows<'_>) -> Result<(), TableError> {

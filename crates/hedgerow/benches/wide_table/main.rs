@@ -26,7 +26,7 @@ fn main() {
     let proposal = hedgerow::init(&table, folder.join("policy.toml")).unwrap_or_else(|error| panic!("{error}"));
     proposal.write(true).unwrap_or_else(|error| panic!("{error}"));
     println!("init     {:>7.2} s", started.elapsed().as_secs_f64());
-    let policy = hedgerow::Policy::load(&folder.join("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
+    let policy = hedgerow::Policy::load(folder.join("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
     let started = Instant::now();
     let publish = hedgerow::Publish::new(&policy, folder.join("release")).overwrite(true).explain(true);
     let published = publish.run().unwrap_or_else(|error| panic!("{error}"));

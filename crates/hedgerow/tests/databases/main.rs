@@ -44,7 +44,7 @@ disease = { role = "sensitive" }
 /// A policy over the people of these tests.
 fn policy(source: &str, rules: &str, publish: &str, folder: &Path) -> hedgerow::Policy {
     let text = format!("[source]\n{source}\n{ATTRIBUTES}\n{rules}\n[publish]\n{publish}\n");
-    hedgerow::Policy::parse(&text, &folder.join("policy.toml")).unwrap()
+    hedgerow::Policy::parse(&text, folder.join("policy.toml")).unwrap()
 }
 
 const K2: &str = "[[rule]]\nrequire = { model = \"k-anonymity\", k = 2 }";

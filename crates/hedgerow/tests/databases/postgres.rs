@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hedgerow::{Cancel, Error, Monitor, Publish};
+use hedgerow::{Cancel, Error, ErrorKind, Monitor, Publish};
 
 use crate::server::{PASSWORD, Server};
 use crate::{K2, files, policy};
@@ -21,10 +21,9 @@ const PEOPLE: &str = "
         ('Dee', 58, '20', '1899-12-31', -3, false, 'happy', NULL, NULL, -0.25, -2, 7, 5, 100, NULL, NULL, NULL);";
 
 fn refusal(outcome: Result<impl std::fmt::Debug, Error>) -> String {
-    match outcome.unwrap_err() {
-        Error::Input(problem) => problem.to_string(),
-        other => panic!("{other:?}"),
-    }
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input, "{error:?}");
+    error.to_string()
 }
 
 #[test]
@@ -38,7 +37,7 @@ fn every_type_is_read_as_it_is_declared() {
     let folder = tempfile::tempdir().unwrap();
     let source = format!("url = \"{}\"\ntable = \"people\"", server.address(""));
     let text = format!("[source]\n{source}\n{}{attributes}{K2}\n", crate::ATTRIBUTES);
-    let everything = hedgerow::Policy::parse(&text, &folder.path().join("policy.toml")).unwrap();
+    let everything = hedgerow::Policy::parse(&text, folder.path().join("policy.toml")).unwrap();
     let table = hedgerow::read_source(&everything).unwrap();
     assert_eq!(table.header.len(), 17, "also those that are not read");
     let expected = [
@@ -84,7 +83,10 @@ fn every_type_is_read_as_it_is_declared() {
     let error = refusal(read(format!("url = \"{address}\"\nquery = \"select nextval('x') as age\"")));
     assert!(error.contains("read-only transaction") && error.contains("a source is only read"), "{error}");
     let error = refusal(read(format!("url = \"{address}\"\ntable = \"peopel\"")));
-    assert!(error.contains("there is no table `peopel`") && error.contains("did you mean `people`?"), "{error}");
+    assert!(
+        error.contains("the database has no table `peopel`") && error.contains("did you mean `people`?"),
+        "{error}"
+    );
     let error = refusal(read(format!("url = \"{address}\"\nquery = \"select age / 0 as age from people\"")));
     assert!(error.contains("the code 22012"), "{error}");
     // The server quotes a value that it cannot convert; the error does not.
@@ -105,10 +107,10 @@ fn a_password_is_never_shown() {
     let place = folder.path().join("policy.toml");
     let policy = hedgerow::Policy::parse(&text, &place).unwrap();
     let mut said = vec![format!("{policy:?}")];
-    said.extend(policy.warnings.iter().map(ToString::to_string));
+    said.extend(policy.warnings().iter().map(ToString::to_string));
     assert!(said.iter().any(|text| text.contains("the address holds a password")), "{said:?}");
     let error = hedgerow::read_source(&policy).unwrap_err();
-    assert!(matches!(error, Error::Input(_)), "{error:?}");
+    assert_eq!(error.kind(), ErrorKind::Input, "{error:?}");
     assert!(
         error.to_string().contains("password authentication failed") && error.to_string().contains("PGPASSWORD"),
         "{error}"
@@ -119,7 +121,7 @@ fn a_password_is_never_shown() {
     let unterminated = text.replace("postgres\"\ntable", "postgres\ntable");
     said.push(hedgerow::Policy::parse(&unterminated, &place).unwrap_err().to_string());
     said.push(hedgerow::init(&wrong, &place).unwrap_err().to_string());
-    said.push(hedgerow::open(wrong.replace("/postgres", "/postgres/study")).unwrap_err().to_string());
+    said.push(hedgerow::Release::open(wrong.replace("/postgres", "/postgres/study")).unwrap_err().to_string());
     said.push(hedgerow::publish(&policy, wrong.replace("/postgres", "/postgres/study")).unwrap_err().to_string());
     for text in said {
         assert!(!text.contains("wr0ng"), "{text}");
@@ -145,11 +147,11 @@ fn a_release_is_there_completely_or_not_at_all() {
     let study = server.address("study");
     let error = refusal(hedgerow::publish(&policy, server.address("")));
     assert!(error.contains("the address names no schema"), "{error}");
-    let error = refusal(hedgerow::open(&study));
+    let error = refusal(hedgerow::Release::open(&study));
     assert!(error.contains("the schema `study` holds no release"), "{error}");
     hedgerow::publish(&policy, &study).unwrap();
-    let release = hedgerow::open(&study).unwrap();
-    assert!(hedgerow::check(&release).unwrap().holds());
+    let release = hedgerow::Release::open(&study).unwrap();
+    assert!(release.check().unwrap().holds());
     let ages = "SELECT count(*), count(DISTINCT age) FROM study.data";
     assert_eq!(client.query_one(ages, &[]).unwrap().get::<_, i64>(0), 4);
     let error = refusal(hedgerow::publish(&policy, &study));
@@ -159,12 +161,12 @@ fn a_release_is_there_completely_or_not_at_all() {
     client.batch_execute("CREATE VIEW reader AS SELECT * FROM study.data").unwrap();
     let error = Publish::new(&policy, &study).overwrite(true).run().unwrap_err().to_string();
     assert!(error.contains("other objects depend on it"), "{error}");
-    assert!(hedgerow::check(&hedgerow::open(&study).unwrap()).unwrap().holds());
+    assert!(hedgerow::Release::open(&study).unwrap().check().unwrap().holds());
     client.batch_execute("DROP VIEW reader; CREATE TABLE study.mine (x int)").unwrap();
     let error = refusal(Publish::new(&policy, &study).overwrite(true).run());
     assert!(error.contains("exists and is not a release"), "{error}");
     client.batch_execute("DROP TABLE study.mine; UPDATE study.data SET age = '1' WHERE ctid = '(0,1)'").unwrap();
-    assert!(!hedgerow::check(&hedgerow::open(&study).unwrap()).unwrap().holds());
+    assert!(!hedgerow::Release::open(&study).unwrap().check().unwrap().holds());
     // A trigger that changes what is written: read back, it is not what was verified.
     client
         .batch_execute(
@@ -177,9 +179,63 @@ fn a_release_is_there_completely_or_not_at_all() {
         )
         .unwrap();
     let error = hedgerow::publish(&policy, server.address("other")).unwrap_err();
-    assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("reads back"), "{error:?}");
+    assert!(error.kind() == ErrorKind::Io && error.to_string().contains("reads back"), "{error:?}");
     let other = "SELECT count(*) FROM pg_namespace WHERE nspname = 'other'";
     assert_eq!(client.query_one(other, &[]).unwrap().get::<_, i64>(0), 0, "nothing is left");
+}
+
+/// Whatever a schema holds beside the release, and whatever of the release was changed, `check`
+/// says so.
+#[test]
+fn whatever_else_is_in_a_schema_is_found() {
+    let undeclared = "the table `data` is not declared";
+    let update = "suppress_redundant_updates_trigger()";
+    let trigger = format!("CREATE TRIGGER later BEFORE UPDATE ON S.data FOR EACH ROW EXECUTE FUNCTION {update}");
+    let changes = [
+        ("ALTER TABLE S.data ADD COLUMN name text; UPDATE S.data SET name = 'Ann'", undeclared),
+        ("ALTER TABLE S.data ADD COLUMN name text; ALTER TABLE S.data DROP COLUMN name", undeclared),
+        ("CREATE TABLE S.people (name text); INSERT INTO S.people VALUES ('Ann')", "the table `people`"),
+        ("CREATE VIEW S.names AS SELECT 'Ann' AS name", "the view `names`"),
+        ("CREATE MATERIALIZED VIEW S.names AS SELECT 'Ann' AS name", "the materialized view `names`"),
+        ("CREATE SEQUENCE S.ann", "the sequence `ann`"),
+        ("CREATE INDEX ann ON S.data (age)", "the index `ann`"),
+        ("CREATE TYPE S.ann AS ENUM ('flu')", "the type `ann`"),
+        ("CREATE TYPE S.ann AS (flu int)", "the type `ann`"),
+        ("CREATE FUNCTION S.ann() RETURNS int LANGUAGE sql AS 'SELECT 1'", "the function `ann`"),
+        (trigger.as_str(), "the trigger `later`"),
+        ("CREATE RULE later AS ON UPDATE TO S.data DO ALSO DELETE FROM S.codebook", "the rule `later`"),
+        ("ALTER TABLE S.data ADD CONSTRAINT ann CHECK (age <> 'Ann')", "the constraint `ann`"),
+        ("ALTER TABLE S.data ALTER COLUMN age SET DEFAULT 'Ann'", "the default value `age`"),
+        ("COMMENT ON TABLE S.data IS 'Ann has the flu'", "the comment `data`"),
+        ("COMMENT ON COLUMN S.data.age IS 'Ann has the flu'", "the comment `data`"),
+        ("COMMENT ON SCHEMA S IS 'Ann has the flu'", "the comment `"),
+        ("INSERT INTO S.datapackage VALUES ('Ann has the flu')", "`datapackage` has 2 rows"),
+        ("UPDATE S.datapackage SET json = replace(json, 'full-domain', 'magic')", "magic"),
+        ("INSERT INTO S.codebook VALUES ('zip', 'Ann', NULL, NULL, 'Ann')", "explains 1 labels of `zip`"),
+    ];
+    let Some(server) = Server::start() else { return };
+    let mut client = server.connect();
+    client.batch_execute(PEOPLE).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let policy = policy(&format!("url = \"{}\"\ntable = \"people\"", server.address("")), K2, "", folder.path());
+    for (number, (change, words)) in changes.into_iter().enumerate() {
+        let schema = format!("s{number}");
+        let address = server.address(&schema);
+        hedgerow::publish(&policy, &address).unwrap();
+        let honest = hedgerow::Release::open(&address).unwrap().check().unwrap();
+        assert!(honest.holds() && honest.contradictions.is_empty(), "{:?}", honest.contradictions);
+        let change = change.replace("S.", &format!("{schema}.")).replace("SCHEMA S ", &format!("SCHEMA {schema} "));
+        client.batch_execute(&change).unwrap();
+        let found = match hedgerow::Release::open(&address) {
+            Ok(release) => {
+                let check = release.check().unwrap();
+                assert!(!check.holds(), "{change}");
+                check.contradictions.join("; ")
+            }
+            Err(error) => error.to_string(),
+        };
+        assert!(found.contains(words), "{change}: {found}");
+    }
 }
 
 /// More rows than can be read in the time that these tests take.
@@ -201,12 +257,12 @@ fn a_server_that_goes_away_leaves_an_error_with_the_cause_and_nothing_else() {
     });
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     assert!(started.elapsed() > Duration::from_millis(1400), "it had begun: {error}");
-    assert!(matches!(error, Error::Io { .. }), "{error:?}");
+    assert_eq!(error.kind(), ErrorKind::Io, "{error:?}");
     assert!(error.to_string().contains("postgres://owner@localhost"), "{error}");
     assert!(files(folder.path()).is_empty() && std::fs::read_dir(folder.path()).unwrap().next().is_none());
 }
 
-/// The same while the server counts distinct rows, because so many do not fit in memory.
+/// The same while the server counts distinct rows, because they do not fit in memory.
 #[test]
 fn a_server_that_goes_away_while_it_counts_leaves_an_error_and_nothing_else() {
     let Some(server) = Server::start() else { return };
@@ -227,7 +283,7 @@ fn a_server_that_goes_away_while_it_counts_leaves_an_error_and_nothing_else() {
         });
         Publish::new(&policy, folder.path().join("release")).memory(Some(1 << 20)).run().unwrap_err()
     });
-    assert!(matches!(error, Error::Io { .. }), "{error:?}");
+    assert_eq!(error.kind(), ErrorKind::Io, "{error:?}");
     assert!(error.to_string().contains("postgres://owner@localhost"), "{error}");
     assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
 }
@@ -249,7 +305,7 @@ fn reading_is_canceled_at_once() {
             let monitor = Monitor::default().cancel_by(&cancel);
             Publish::new(&policy, folder.path().join("release")).run_with(&monitor).unwrap_err()
         });
-        assert!(matches!(error, Error::Canceled), "{error:?}");
+        assert_eq!(error.kind(), ErrorKind::Canceled, "{error:?}");
         assert!(started.elapsed() < Duration::from_secs(60), "{query}: {:?}", started.elapsed());
         assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hedgerow::{Cells, Error, Policy, Publish, ReadOptions, Table};
+use hedgerow::{Cells, ErrorKind, Policy, Publish, ReadOptions, Table};
 use hedgerow_table::Kind;
 use hedgerow_table::date::Date;
 use rand::rngs::StdRng;
@@ -88,8 +88,9 @@ fn outcome(publish: Publish<'_>, release: &Path) -> Result<std::collections::BTr
             Ok(found)
         }
         // Places differ, since they name the source.
-        Err(Error::Unsatisfiable(why)) => Err(why.summary),
-        Err(Error::Input(problem)) => Err(problem.problem),
+        Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable | ErrorKind::Input) => {
+            Err(error.problem().to_owned())
+        }
         Err(error) => panic!("{error}"),
     }
 }
@@ -210,7 +211,7 @@ fn postgres_as_an_engine_tells_apart_what_readers_tell_apart() {
              [publish]\nmethod = \"{method}\"\n",
             crate::K2
         );
-        let policy = Policy::parse(&text, &folder.path().join("policy.toml")).unwrap();
+        let policy = Policy::parse(&text, folder.path().join("policy.toml")).unwrap();
         let release = folder.path().join("release");
         let expected = outcome(Publish::new(&policy, &release), &release);
         assert_eq!(from_engine(&policy, folder.path()), expected, "{method}");
@@ -221,18 +222,19 @@ fn postgres_as_an_engine_tells_apart_what_readers_tell_apart() {
 
 /// As [`outcome`], with the rows at the server.
 fn from_engine(policy: &Policy, folder: &Path) -> Result<std::collections::BTreeMap<String, Vec<u8>>, String> {
-    use hedgerow_publish::{PublishError, PublishOptions, Rows, Source};
+    use hedgerow_publish::{PublishError, PublishOptions, RowStore, Source};
+    use hedgerow_table::read::Held;
     use hedgerow_table::{Spill, TableError};
     let spill = Spill::new(folder, 1 << 20).with_held(0);
-    let read = |options: &ReadOptions<'_>, spill: &Spill| {
-        let database = policy.source.database.as_ref().expect("a source in a database");
-        match hedgerow_databases::read_within(database, options, spill)? {
-            hedgerow_databases::Held::Outside(engine) => Ok(Rows::Outside(engine)),
+    let open = |options: &ReadOptions<'_>| {
+        let database = policy.as_ref().source.database.as_ref().expect("a source in a database");
+        match hedgerow_databases::read_within(database, options, &spill)? {
+            Held::Outside(engine) => Ok(RowStore::Outside(engine, &spill)),
             held => panic!("no row fits in no memory: {held:?}"),
         }
     };
     let options = PublishOptions { seed: Some(7), ..PublishOptions::to(folder.join("release")) };
-    match hedgerow_publish::publish(policy, Source::Within(&read, &spill), &options) {
+    match hedgerow_publish::publish(policy.as_ref(), Source::Open(&open), &options) {
         Ok(_) => {
             let found = files(&folder.join("release"));
             std::fs::remove_dir_all(folder.join("release")).unwrap();
@@ -256,9 +258,9 @@ fn compare_released(seed: u64, address: &str, folder: &Path) {
     let publish = Publish::new(&policy, address).source(&table).danger_seed(Some(7)).overwrite(true);
     let published = publish.run().unwrap_or_else(|error| panic!("HEDGEROW_SEED={seed}: {error}"));
     assert!(!published.release.display().to_string().contains("/tmp/hedgerow"), "{published:?}");
-    let opened = hedgerow::open(address).unwrap_or_else(|error| panic!("HEDGEROW_SEED={seed}: {error}"));
+    let opened = hedgerow::Release::open(address).unwrap_or_else(|error| panic!("HEDGEROW_SEED={seed}: {error}"));
     assert_eq!(files(opened.path()), expected, "HEDGEROW_SEED={seed}");
-    assert!(hedgerow::check(&opened).unwrap().holds(), "HEDGEROW_SEED={seed}");
+    assert!(opened.check().unwrap().holds(), "HEDGEROW_SEED={seed}");
     let fetched = opened.path().to_path_buf();
     drop(opened);
     assert!(!fetched.exists(), "what was fetched goes with the release");

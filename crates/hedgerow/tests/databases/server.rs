@@ -13,6 +13,23 @@ const NOBODY: u32 = 65_534;
 pub(crate) const PASSWORD: &str = "s3cret-of-the-test";
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
+/// Says why a test is skipped.
+pub(crate) fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+    note_skipped(why);
+}
+
+/// `cargo xtask test` names a file in which tests note that they were skipped, and why: what they
+/// print is seen only where they fail.
+fn note_skipped(why: &str) {
+    use std::io::Write;
+    let Some(path) = std::env::var_os("HEDGEROW_SKIPPED") else { return };
+    let thread = std::thread::current();
+    let line = format!("{}: {why}\n", thread.name().unwrap_or("a test"));
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(line.as_bytes())).unwrap();
+}
+
 #[derive(Debug)]
 pub(crate) struct Server {
     folder: tempfile::TempDir,
@@ -21,7 +38,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `None` where there is no server to start, after saying so.
+    /// `None` where PostgreSQL is not installed; this is then printed.
     pub(crate) fn start() -> Option<Server> {
         Server::start_with(|_| Vec::new())
     }
@@ -30,8 +47,8 @@ impl Server {
     pub(crate) fn start_with(settings: impl FnOnce(&Path) -> Vec<String>) -> Option<Server> {
         let Some(programs) = programs() else {
             let how = "install it with: apt-get install postgresql";
-            assert!(std::env::var_os("HEDGEROW_CI").is_none(), "there is no PostgreSQL server; {how}");
-            eprintln!("skipped: there is no PostgreSQL server; {how}");
+            assert!(std::env::var_os("HEDGEROW_CI").is_none(), "PostgreSQL is not installed; {how}");
+            skipped(&format!("PostgreSQL is not installed; {how}"));
             return None;
         };
         let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow::{Error, Monitor, Publish};
+use hedgerow::{Error, ErrorKind, Publish};
 use rusqlite::Connection;
 
 use crate::{K2, files, policy};
@@ -19,10 +19,9 @@ const PEOPLE: &str = "
         ('Cid', 52, '200', NULL, NULL, 0, 'flu'), ('Dee', 58, '201', '1970-12-01', -3, 0, 'asthma');";
 
 fn refusal(outcome: Result<impl std::fmt::Debug, Error>) -> String {
-    match outcome.unwrap_err() {
-        Error::Input(problem) => problem.to_string(),
-        other => panic!("{other:?}"),
-    }
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input, "{error:?}");
+    error.to_string()
 }
 
 #[test]
@@ -57,14 +56,14 @@ fn a_query_is_a_source_and_what_it_computes_is_typed_by_all_its_values() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_its_place() {
+fn values_of_the_wrong_type_are_refused_with_their_place() {
     let folder = tempfile::tempdir().unwrap();
     let connection = database(folder.path(), PEOPLE);
     let read = |source: &str| hedgerow::read_source(&policy(source, K2, "", folder.path()));
     let error = refusal(read("url = \"sqlite:peple.db\""));
-    assert!(error.contains("there is no such file"), "{error}");
+    assert!(error.contains("the file does not exist"), "{error}");
     let error = refusal(read("url = \"sqlite:people.db\"\ntable = \"peple\""));
-    assert!(error.contains("there is no table `peple`") && error.contains("did you mean `people`?"), "{error}");
+    assert!(error.contains("the database has no table `peple`") && error.contains("did you mean `people`?"), "{error}");
     let error = refusal(read("url = \"sqlite:people.db\"\nquery = \"selct 1\""));
     assert!(error.contains("syntax error"), "{error}");
     let error = refusal(read("url = \"sqlite:people.db\"\nquery = \"select 1 as other\""));
@@ -81,10 +80,10 @@ fn what_does_not_fit_is_refused_with_its_place() {
     let error = refusal(read("url = \"sqlite:people.db\""));
     assert!(error.contains("name one of `other`, `people`"), "{error}");
     let error = refusal(read("url = \"sqlite:people.db\"\ntable = \"people\""));
-    assert!(error.contains("there are no rows"), "{error}");
+    assert!(error.contains("the table has no rows"), "{error}");
     std::fs::write(folder.path().join("no.db"), "age,zip\n1,2\n".repeat(100)).unwrap();
     let error = refusal(read("url = \"sqlite:no.db\""));
-    assert!(error.contains("no SQLite database"), "{error}");
+    assert!(error.contains("not an SQLite database"), "{error}");
 }
 
 #[test]
@@ -104,9 +103,9 @@ fn init_proposes_a_policy_that_reads_the_database() {
         proposal.warnings
     );
     proposal.write(false).unwrap();
-    let policy = hedgerow::Policy::load(&folder.path().join("policy.toml")).unwrap();
+    let policy = hedgerow::Policy::load(folder.path().join("policy.toml")).unwrap();
     assert_eq!(hedgerow::read_source(&policy).unwrap().rows, 4);
-    assert_eq!(hedgerow::policy_beside(address.as_ref()), folder.path().join("policy.toml"));
+    assert_eq!(hedgerow::policy_beside(&address), folder.path().join("policy.toml"));
 }
 
 #[test]
@@ -117,13 +116,12 @@ fn a_release_in_a_file_is_checked_queried_and_audited_and_tampering_is_found() {
     let address = format!("sqlite:{}", folder.path().join("release.db").display());
     let published = hedgerow::publish(&policy, &address).unwrap();
     assert_eq!(published.release.display().to_string(), address);
-    let release = hedgerow::open(&address).unwrap();
+    let release = hedgerow::Release::open(&address).unwrap();
     assert_eq!(release.name(), address);
-    let answer = hedgerow::query(&release, "SELECT COUNT(*) FROM data").unwrap();
+    let answer = release.query("SELECT COUNT(*) FROM data").unwrap();
     assert!(serde_json::to_string(&answer).unwrap().contains('4'));
     let people = format!("sqlite:{}", folder.path().join("people.db").display());
-    let audit = hedgerow::Audit::new(vec![release]).unwrap().policy(&policy);
-    let audited = audit.people(people.as_ref(), &Monitor::default()).unwrap().run().unwrap();
+    let audited = hedgerow::Audit::new(&[release]).policy(&policy).people(people.as_str()).run().unwrap();
     assert!(audited.findings.iter().any(|finding| finding.people == 4));
     // Nothing is replaced unless that is allowed, and only releases are.
     let error = refusal(hedgerow::publish(&policy, &address));
@@ -132,10 +130,10 @@ fn a_release_in_a_file_is_checked_queried_and_audited_and_tampering_is_found() {
     assert!(error.contains("exists and is not a release"), "{error}");
     let connection = Connection::open(folder.path().join("release.db")).unwrap();
     connection.execute_batch("UPDATE data SET age = '1' WHERE rowid = 1").unwrap();
-    let release = hedgerow::open(&address).unwrap();
-    assert!(!hedgerow::check(&release).unwrap().holds());
+    let release = hedgerow::Release::open(&address).unwrap();
+    assert!(!release.check().unwrap().holds());
     connection.execute_batch("DROP TABLE data").unwrap();
-    let error = refusal(hedgerow::open(&address));
+    let error = refusal(hedgerow::Release::open(&address));
     assert!(error.contains("no such table"), "{error}");
 }
 
@@ -148,12 +146,12 @@ fn a_manifest_cannot_lead_out_of_its_database() {
     hedgerow::publish(&policy, &address).unwrap();
     let connection = Connection::open(folder.path().join("release.db")).unwrap();
     connection.execute_batch("UPDATE datapackage SET json = replace(json, '\"data.csv\"', '\"../data.csv\"')").unwrap();
-    let error = refusal(hedgerow::open(&address));
-    assert!(error.contains("no table of a release in a database") && !error.contains("/tmp/hedgerow"), "{error}");
+    let error = refusal(hedgerow::Release::open(&address));
+    assert!(error.contains("not a table of a release in a database") && !error.contains("/tmp/hedgerow"), "{error}");
 }
 
 #[test]
-fn what_only_directories_have_is_refused_before_anything_is_read() {
+fn options_for_directories_only_are_refused_before_reading() {
     let folder = tempfile::tempdir().unwrap();
     let policy = policy("url = \"sqlite:none.db\"", K2, "", folder.path());
     let address = format!("sqlite:{}", folder.path().join("release.db").display());

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use hedgerow::Error;
+use hedgerow::ErrorKind;
 
-use crate::server::Server;
+use crate::server::{Server, skipped};
 use crate::{K2, policy};
 
 /// An authority, and a certificate of it for another host than the server's.
@@ -58,7 +58,7 @@ fn server(host: &str) -> Option<Server> {
     })?;
     if !made.get() {
         assert!(std::env::var_os("HEDGEROW_CI").is_none(), "openssl made no certificates; apt-get install openssl");
-        eprintln!("skipped: openssl made no certificates; apt-get install openssl");
+        skipped("openssl made no certificates; apt-get install openssl");
         return None;
     }
     Some(server)
@@ -71,7 +71,7 @@ fn encrypted(server: &Server, parameters: &str) -> Result<String, String> {
     let source = format!("url = \"{}&{parameters}\"\nquery = \"{query}\"", server.address(""));
     match hedgerow::read_source(&policy(&source, K2, "", folder.path())) {
         Ok(table) => Ok(table.column("zip").unwrap().text(0)),
-        Err(Error::Io { source, .. }) => Err(source.to_string()),
+        Err(error) if error.kind() == ErrorKind::Io => Err(error.problem().to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

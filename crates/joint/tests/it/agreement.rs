@@ -1,11 +1,12 @@
-//! What custodians agree on, and their own rows: a run is bound to the agreement and to everybody's
-//! rows, and unknown values are refused with their place.
+//! The agreement of custodians, and their own rows: a run is bound to the agreement and to the rows
+//! of all custodians, and unknown values are refused with their place.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_joint::{Agreed, Attribute, Joint, Profile, Share};
+use hedgerow_joint::{AGREEMENT_VERSION, ANSWERED_VERSIONS, Agreed, Attribute, Joint, Profile, Share};
 use hedgerow_policy::Policy;
+use hedgerow_privacy::Tree;
 use hedgerow_publish::bind::{Bound, declared_table, read_source};
 use hedgerow_smc::baseline::Chances;
 use hedgerow_smc::{BurnBook, Coins, Digest, Fault, Limits, Roster, masked, simulate};
@@ -120,16 +121,25 @@ fn everything_that_is_agreed_on_is_in_the_digest() {
     digests.push(base().digest(Profile::Baseline, Chances { passes: 7, ..Chances::default() }));
     digests.push(digest(&agreed(&policy(folder.path(), 3, PLACES))));
     digests.push(digest(&agreed(&policy(folder.path(), 2, "north;cold;*\neast;cold;*\nsouth;warm;*\nwest;warm;*\n"))));
-    let changes: [fn(&mut Agreed); 9] = [
+    let changes: [fn(&mut Agreed); 17] = [
         |agreed| agreed.strict = false,
         |agreed| agreed.tight = true,
         |agreed| agreed.carries = true,
         |agreed| agreed.weights[0] = 2.0,
         |agreed| agreed.sites = 2,
         |agreed| agreed.towards = 1,
+        |agreed| agreed.apart = true,
         |agreed| agreed.limits = Limits { rounds_max: 9, ..Limits::default() },
+        |agreed| agreed.limits = Limits { words_max: 9, ..Limits::default() },
+        |agreed| agreed.limits = Limits { rows_max: 9, ..Limits::default() },
+        |agreed| agreed.limits = Limits { parts_max: 9, ..Limits::default() },
+        |agreed| agreed.limits = Limits { batch_bytes_max: 9, ..Limits::default() },
+        |agreed| agreed.limits = Limits { inbox_bytes_max: 9, ..Limits::default() },
         |agreed| agreed.attributes[0].name.push('x'),
         |agreed| agreed.rules.truncate(1),
+        // Which values are near each other decides what closeness means.
+        |agreed| agreed.rules[1].tree = Some(Tree { levels: vec![vec![0, 0, 1, 1]] }),
+        |agreed| agreed.rules[1].tree = Some(Tree { levels: vec![vec![0, 1, 1, 1]] }),
     ];
     for change in changes {
         let mut agreed = base();
@@ -138,6 +148,22 @@ fn everything_that_is_agreed_on_is_in_the_digest() {
     }
     let distinct: std::collections::BTreeSet<&Digest> = digests.iter().collect();
     assert_eq!(distinct.len(), digests.len());
+}
+
+/// An upgrade that raises a version and decides answers as before lists the version before it.
+#[test]
+fn terms_are_recognized_under_the_versions_that_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let [three, four] = [3, 4].map(|k| agreed(&policy(folder.path(), k, PLACES)));
+    let (profile, chances) = (Profile::Masked, Chances::default());
+    let now = three.digest(profile, chances);
+    assert!(three.is_under(&now, ANSWERED_VERSIONS, profile, chances));
+    assert!(!four.is_under(&now, ANSWERED_VERSIONS, profile, chances), "other rules");
+    let (agreement, messages) = ANSWERED_VERSIONS[ANSWERED_VERSIONS.len() - 1];
+    assert_eq!((agreement, messages), (AGREEMENT_VERSION, hedgerow_smc::PROTOCOL_VERSION));
+    let later = [(agreement + 1, messages), (agreement, messages + 1)];
+    assert!(!three.is_under(&now, &later, profile, chances), "after an upgrade that changes answers");
+    assert!(three.is_under(&now, &[later[0], later[1], (agreement, messages)], profile, chances));
 }
 
 #[test]
@@ -156,7 +182,7 @@ fn an_unknown_value_is_an_error_with_its_place() {
 }
 
 #[test]
-fn a_domain_that_nobody_declared_is_refused() {
+fn an_undeclared_domain_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let text = "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\" }\n\
                 [[rule]]\nrequire = { model = \"k-anonymity\", k = 2 }\n[publish]\nmethod = \"mondrian\"\n";

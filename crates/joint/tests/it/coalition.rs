@@ -1,6 +1,6 @@
-//! What a coalition sees of real joint runs: with the same union of rows and the same opened
-//! values, nobody can tell which of two others holds which rows. The test is shown to notice it
-//! when a coalition is large enough to take all masks away.
+//! The view of a coalition in real joint runs: with the same union of rows and the same opened
+//! values, its members cannot tell which of two others holds which rows. The test is shown to
+//! notice it when a coalition is large enough to take all masks away.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn run(agreed: &AgreedRef, shares: &[Share], seed: u64) -> (Vec<Message>, Ledger
 
 type Views = BTreeMap<String, Vec<u64>>;
 
-/// What is left of custodian 1's words for a coalition, over many runs.
+/// The rest of custodian 1's words for a coalition, over many runs.
 fn views(agreed: &AgreedRef, shares: &[Share], members: &[u16], world: u64) -> (Views, Ledger) {
     let roster = Roster::numbered(shares.len()).unwrap();
     let mut views = Views::new();

@@ -54,7 +54,7 @@ fn feed<M: Machine>(start: Transition<M>, random: &mut StdRng, lies: f64) -> End
 }
 
 #[test]
-fn whatever_the_totals_are_nobody_panics() {
+fn no_totals_lead_to_a_panic() {
     let mut ends = [0; 3];
     for seed in 0..150 {
         let mut random = StdRng::seed_from_u64(seed);

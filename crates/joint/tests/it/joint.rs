@@ -26,7 +26,7 @@ const CASES: u64 = 1500;
 
 type Region = Vec<Span>;
 
-/// What a policy says, bound to a table that has all values.
+/// A policy bound to a table that has all values.
 pub(crate) fn agree(bound: &Bound<'_>, strict: bool, tight: bool) -> Option<Agreed> {
     Agreed::new(bound.axes(), &bound.judged_cardinalities(), bound.judge().ok()?.into_rules(), strict, tight)?
         .weighted(bound.weights())
@@ -44,7 +44,7 @@ fn custodians_find_what_one_who_holds_everything_finds() {
     assert!(divided > 100, "only {divided} cases had more than one class");
 }
 
-/// How many classes there are; nothing where the rules cannot be kept together.
+/// How many classes there are; `None` where the rules cannot be kept together.
 fn check_case(seed: u64) -> Option<usize> {
     let Case { table, policy, .. } = &random_case(seed);
     let mut random = StdRng::seed_from_u64(seed);
@@ -295,7 +295,7 @@ fn concluded(agreed: &Arc<Agreed>, shares: Vec<Share>, coins: impl Fn(u64) -> Co
 }
 
 #[test]
-fn nothing_that_opens_follows_a_protected_value_or_tells_people_of_one_value_apart() {
+fn opened_values_depend_on_no_protected_value_and_distinguish_no_people_of_one_value() {
     let mut random = StdRng::seed_from_u64(5);
     let (folder, _) = numbers(&mut random, 300, [5, 4], 3);
     let (policy, table) = read(&folder.path().join("policy.toml"));

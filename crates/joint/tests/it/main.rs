@@ -2,6 +2,7 @@
 
 mod agreement;
 mod coalition;
+mod equality;
 mod fuzzed;
 mod joint;
 mod promises;

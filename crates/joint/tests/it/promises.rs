@@ -1,6 +1,6 @@
-//! What joint publishing promises beyond the rules themselves: rows of several custodians in every
-//! class, rules that hold towards some of them, nothing opened that was not announced, and a union
-//! with everybody's rows in it. The oracle tries every coalition on the rows themselves.
+//! The promises of joint publishing beyond the rules themselves: rows of several custodians in
+//! every class, rules that hold towards some of them, nothing opened that was not announced, and a
+//! union with the rows of all. The oracle tries every coalition on the rows themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,11 +19,11 @@ pub(crate) struct People {
     /// Age, ward, disease.
     pub(crate) rows: Vec<(u32, u32, u32)>,
     pub(crate) k: u64,
-    /// At least so many diseases.
+    /// The least number of diseases in a class.
     pub(crate) distinct: u64,
-    /// No disease with more than one in so many; 1 asks for nothing.
+    /// The most frequent disease has at most one row in this many; 1 requires nothing.
     pub(crate) frequency: u64,
-    /// Distributions of diseases that differ by at most so many tenths; 10 asks for nothing.
+    /// The most tenths by which distributions of diseases differ; 10 requires nothing.
     pub(crate) tenths: u64,
 }
 
@@ -65,7 +65,7 @@ impl People {
         std::fs::write(folder.join("policy.toml"), policy).unwrap();
     }
 
-    /// Whether these rows, as a class or what somebody sees of one, keep everything that is
+    /// Whether these rows, as a class or what a coalition sees of one, keep everything that is
     /// required.
     fn fine(&self, rows: &[usize]) -> bool {
         let count = |rows: &mut dyn Iterator<Item = usize>| {
@@ -87,7 +87,7 @@ impl People {
     }
 }
 
-/// All sets of at most `most` of so many custodians.
+/// All sets of at most `most` of these custodians.
 fn coalitions(custodians: usize, most: u64) -> Vec<BTreeSet<usize>> {
     let members = |set: usize| (0..custodians).filter(|one| set >> one & 1 == 1).collect::<BTreeSet<_>>();
     (0..1usize << custodians).map(members).filter(|members| members.len() as u64 <= most).collect()
@@ -165,7 +165,7 @@ fn histograms_open_only_where_shares_are_judged_and_sizes_hold_towards_custodian
             assert_eq!(entry.values.len() % agreed.cardinalities[0], 0);
             for histogram in entry.values.chunks(agreed.cardinalities[0]) {
                 let rows: u64 = histogram.iter().sum();
-                // Some custodians have at least so many of them; without these, k are left.
+                // Some custodians together have at least this number; without theirs, k are left.
                 let theirs = (rows * towards).div_ceil(custodians as u64);
                 assert!(
                     rows - theirs >= people.k,
@@ -225,7 +225,7 @@ fn sixty_rows_of_each_of_six_can_be_divided_towards_any_four() {
         classes.push(found.joined.map_or(0, |joined| joined[0].classes.len()));
     }
     assert!(classes[4] > 1 && classes[4] < classes[0], "{classes:?}");
-    assert_eq!(classes[6], 0, "nobody can be protected from everybody");
+    assert_eq!(classes[6], 0, "rules cannot hold towards all custodians together");
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn everybodys_rows_arrive_and_nothing_opens_that_was_not_announced() {
         let opened: BTreeSet<Kind> = found.ledger.counts().into_iter().map(|(kind, _)| kind).collect();
         assert!(opened.is_subset(&announced), "seed {seed}: {opened:?} of {announced:?}");
         assert_eq!(opened.contains(&Kind::Rows), carries, "seed {seed}: what can be counted does not travel");
-        assert!(!announced.contains(&Kind::Sites) && !announced.contains(&Kind::Objections), "nobody requested these");
+        assert!(!announced.contains(&Kind::Sites) && !announced.contains(&Kind::Objections), "no rule requires these");
     }
 }
 
@@ -274,8 +274,8 @@ fn shares_code(shares: &[hedgerow_joint::Share], owner: &[usize], row: usize) ->
     shares[owner[row]].codes[0][place]
 }
 
-/// Answers that no rows add up to, as a custodian who lies could bring about: the run goes on to
-/// some end, and nobody panics.
+/// Answers that no rows add up to, as a custodian who lies could bring about: the run ends
+/// without a panic.
 #[test]
 fn answers_that_make_no_sense_lead_to_some_end() {
     let mut ends = [0; 4];

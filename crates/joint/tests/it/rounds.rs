@@ -1,6 +1,6 @@
-//! What a joint run sends: as many messages, bytes and rounds as were forecast, and no more rounds
-//! than three times the depth of the tree times the binary digits of the largest domain, whatever
-//! is required; four times where something is promised about custodians.
+//! The traffic of a joint run: as many messages, bytes and rounds as were forecast, and no more
+//! rounds than three times the depth of the tree times the binary digits of the largest domain,
+//! whatever is required; four times where something is promised about custodians.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn rounds_grow_with_depth_and_digits_whatever_is_required() {
             let most = most_rounds(agreed, depth);
             assert!(rounds as f64 <= most, "{model:?}, strict {strict}, {promises:?}: {rounds} rounds of {most:.0}");
         };
-        // Without promises about custodians, rounds are the same whoever holds which row: one holds
+        // Without promises about custodians, rounds do not depend on who holds which row: one holds
         // all.
         let plain = agreed((1, 0));
         let all = plain.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
@@ -60,7 +60,7 @@ fn rounds_grow_with_depth_and_digits_whatever_is_required() {
         check(&plain, depth, forecast.baseline(3, baseline::Chances::default()).rounds, (1, 0));
         for promises in PROMISES {
             let agreed = agreed(promises);
-            // Every fourth row is enough where trees are deep: the others are nobody's.
+            // Every fourth row is enough where trees are deep: no custodian holds the others.
             let every = if matches!(model, Model::TCloseness { .. }) { 1 } else { 4 };
             let owner = |row: usize| if row.is_multiple_of(every) { row / every % 4 } else { 4 };
             let owner: Vec<usize> = (0..table.rows).map(owner).collect();
@@ -71,7 +71,7 @@ fn rounds_grow_with_depth_and_digits_whatever_is_required() {
 }
 
 #[test]
-fn what_travels_is_what_was_forecast() {
+fn sent_bytes_agree_with_the_forecast() {
     let adult = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult");
     for (policy, strict) in [("policy.toml", true), ("policy.toml", false), ("policy-t.toml", true)] {
         let (policy, table) = read(&adult.join(policy));

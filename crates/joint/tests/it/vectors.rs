@@ -1,6 +1,6 @@
 //! A whole joint run as test vectors in JSON, in both profiles: what is agreed, whose rows are
 //! whose, every message that custodian 0 receives and the classes that come of them; with `bad_*`
-//! entries that must be refused, and why. Another implementation can be held against them.
+//! entries that must be refused, and why. Another implementation can be tested with them.
 //!
 //! `HEDGEROW_VECTORS=write cargo test -p hedgerow-joint vectors` writes them anew after an intended
 //! change.

@@ -6,19 +6,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hedgerow_audit::query::parts::Outline;
-use hedgerow_audit::query::{self, Answer, Cell, ColumnKind};
+use hedgerow_audit::query::{self, Answer, AnswerError, Bounds, Cell, ColumnKind};
 use hedgerow_release::{Release, Tables};
 use hedgerow_smc::Digest;
 use hedgerow_table::progress::NoProgress;
 
-use super::catalog::Column;
+use super::budget::Held;
+use super::catalog::{Column, Until};
+use super::copy::Format;
 use super::kind::{Kind, Value};
 use super::refusal::{INTERNAL, NOT_READY, Refusal, TOO_MUCH};
 use crate::outlines::Outlines;
 use crate::part::Common;
 use crate::question::{Totals, Unanswered};
 
-/// Releases of so many epochs are kept in memory.
+/// The most epochs whose releases are kept in memory.
 const EPOCHS_MAX: usize = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,12 +30,33 @@ pub(super) struct Heading {
 }
 
 /// An answer as rows.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Rows {
     pub(super) headings: Vec<Heading>,
     pub(super) rows: Vec<Vec<Value>>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub(super) notes: Vec<String>,
+    /// The memory that the rows take, where they are many.
+    pub(super) held: Option<Held>,
+}
+
+/// The result of a statement.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// With the first word of the tag that says how many rows were sent.
+    Rows(Rows, &'static str),
+    Copy(Rows, Format),
+    Tag(String),
+}
+
+/// The limits of an answer, and its columns.
+#[derive(Debug)]
+pub(super) struct Limits {
+    /// Whether what is certain and possible is shown.
+    pub(super) bounds: bool,
+    pub(super) rows_max: usize,
+    pub(super) held: Held,
+    pub(super) until: Until,
 }
 
 /// The epochs of this node, read once. They are never changed.
@@ -45,7 +68,7 @@ pub(super) struct Epochs {
     open: Mutex<BTreeMap<u64, Epoch>>,
 }
 
-/// What a node has of an epoch.
+/// The data of an epoch at this node.
 #[derive(Debug, Clone)]
 pub(super) enum Epoch {
     /// The release, from which it answers.
@@ -99,8 +122,8 @@ impl From<Unanswered> for Refusal {
     fn from(unanswered: Unanswered) -> Refusal {
         match unanswered {
             Unanswered::Refused(error) => error.into(),
-            Unanswered::Failed { why, blamed } => {
-                let hint = match blamed {
+            Unanswered::Failed { why, about } => {
+                let hint = match about {
                     Some(name) => format!("all custodians answer together, and {name} did not: try again later"),
                     None => "try again later".to_owned(),
                 };
@@ -110,9 +133,18 @@ impl From<Unanswered> for Refusal {
     }
 }
 
+impl From<AnswerError> for Refusal {
+    fn from(error: AnswerError) -> Refusal {
+        match error {
+            AnswerError::Table(error) => error.into(),
+            other => Refusal::new(TOO_MUCH, other.to_string(), "use LIMIT, GROUP BY or fewer columns"),
+        }
+    }
+}
+
 /// An answer from what all custodians counted.
-pub(super) fn answer_totals(totals: &Totals, sql: &str, bounds: bool, rows_max: usize) -> Result<Rows, Refusal> {
-    let answered = totals.with_release(|release| answer(release, sql, bounds, rows_max));
+pub(super) fn answer_totals(totals: &Totals, sql: &str, limits: Limits) -> Result<Rows, Refusal> {
+    let answered = totals.with_release(|release| answer(release, sql, limits));
     answered.unwrap_or_else(|| Err(Refusal::new(INTERNAL, "the custodians counted what no rows have", "")))
 }
 
@@ -136,14 +168,20 @@ pub(super) fn describe(release: &Release, sql: &str, bounds: bool) -> Result<Vec
     Ok(headings(&query::columns(release, sql)?, bounds))
 }
 
-pub(super) fn answer(release: &Release, sql: &str, bounds: bool, rows_max: usize) -> Result<Rows, Refusal> {
-    let answer = query::answer(release, sql)?;
-    if answer.lines.len() > rows_max {
-        return Err(Refusal::new(TOO_MUCH, format!("more than {rows_max} rows"), "use LIMIT or GROUP BY"));
-    }
+pub(super) fn answer(release: &Release, sql: &str, limits: Limits) -> Result<Rows, Refusal> {
+    let Limits { bounds, rows_max, mut held, until } = limits;
+    // The answer and its rows are in memory at the same time.
+    let bytes_max = held.left() / 2;
+    let canceled = || until.is_over();
+    let answer = query::answer_within(release, sql, &Bounds { lines_max: rows_max, bytes_max, canceled: &canceled })?;
     let headings = headings(&answer.columns, bounds);
-    let rows = answer.lines.iter().map(|cells| row(&answer, cells, bounds)).collect::<Result<_, _>>()?;
-    Ok(Rows { headings, rows, notes: answer.notes })
+    let mut rows = Vec::with_capacity(answer.lines.len());
+    for cells in &answer.lines {
+        let row = row(&answer, cells, bounds)?;
+        held.add_row(&row)?;
+        rows.push(row);
+    }
+    Ok(Rows { headings, rows, notes: answer.notes, held: Some(held) })
 }
 
 fn headings(columns: &[query::Column], bounds: bool) -> Vec<Heading> {
@@ -158,6 +196,10 @@ fn headings(columns: &[query::Column], bounds: bool) -> Vec<Heading> {
                 first.push(heading(name.clone(), Kind::Float8));
                 let kind = if *kind == ColumnKind::Count { Kind::Int8 } else { Kind::Float8 };
                 last.extend(["certain", "possible"].map(|bound| heading(format!("{name}_{bound}"), kind)));
+            }
+            ColumnKind::Day => {
+                first.push(heading(name.clone(), Kind::Text));
+                last.extend(["certain", "possible"].map(|bound| heading(format!("{name}_{bound}"), Kind::Text)));
             }
             ColumnKind::Share => {
                 last.extend([heading("certain".to_owned(), Kind::Bool), heading(name.clone(), Kind::Float8)]);
@@ -180,9 +222,14 @@ fn row(answer: &Answer, cells: &[Cell], bounds: bool) -> Result<Vec<Value>, Refu
             Cell::Label(Some(text)) => {
                 let number = column.kind == (ColumnKind::Label { number: true });
                 if number && text.parse::<f64>().is_err() {
-                    return Err(Refusal::new(INTERNAL, "a label among numbers is no number", ""));
+                    return Err(Refusal::new(INTERNAL, "a label in a column of numbers is not a number", ""));
                 }
                 first.push(Value::Text(text.clone()));
+            }
+            Cell::Estimate(found) if column.kind == ColumnKind::Day => {
+                let day = |day: f64| query::day_of(day).map_or(Value::Null, Value::Text);
+                first.push(day(found.estimate));
+                last.extend([day(found.certain), day(found.possible)]);
             }
             Cell::Estimate(found) => {
                 first.push(finite(found.estimate));

@@ -23,7 +23,7 @@ pub(super) struct Format {
 }
 
 impl Format {
-    /// What stands after STDOUT.
+    /// The options after STDOUT.
     pub(super) fn read(tokens: &[Token]) -> Result<Format, Refusal> {
         let mut format = Format { style: Style::Text, header: false, delimiter: 0, null: String::new() };
         let mut null = None;
@@ -77,7 +77,7 @@ impl Format {
         Ok(format)
     }
 
-    /// What comes before the first row.
+    /// The header before the first row.
     pub(super) fn begin(&self, names: &[&str]) -> Vec<u8> {
         match self.style {
             Style::Binary => b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0".to_vec(),

@@ -1,13 +1,17 @@
 //! How an analyst's connection begins: the certificate, or the password by SCRAM; the database, and
 //! what is set.
 
-use super::refusal::PROTOCOL;
-use super::scram::{Exchange, MECHANISM, Verifier};
+use std::time::Instant;
+
+use super::refusal::{PROTOCOL, TOO_MANY_CONNECTIONS};
 use super::session::Session;
-use super::stream::Ended;
+use super::stream::{Ended, is_late};
 use super::tokens::DATABASE;
-use super::wire::{Body, Message, STRANGER_BYTES_MAX, put_text, read_message};
-use crate::settings::{Peer, Role};
+use super::wire::{Body, Message, UNAUTHENTICATED_BYTES_MAX, WireError, put_text, read_message};
+use crate::peer::Role;
+use crate::places::{Excess, Limits};
+use crate::rejections::Kind;
+use crate::scram::{Exchange, Verifier, mechanisms};
 
 impl Session<'_> {
     pub(super) fn serve(
@@ -23,7 +27,7 @@ impl Session<'_> {
         self.user = given("user").unwrap_or_default().to_owned();
         self.authenticate()?;
         if given("database").unwrap_or(&self.user) != DATABASE {
-            let problem = "there is one database, and it has another name";
+            let problem = "there is no such database";
             self.stream.refuse("3D000", problem, &format!("connect to the database {DATABASE}"))?;
             return Err(Ended::Gone);
         }
@@ -31,7 +35,17 @@ impl Session<'_> {
             self.stream.refuse("0A000", "replication is not offered", "connect without it")?;
             return Err(Ended::Gone);
         }
-        self.stream.known(self.shared.options.idle)?;
+        let options = self.options();
+        let limits =
+            Limits { of_name: options.connections_each, in_all: options.connections_max, excess: Excess::Refused };
+        let idle = options.idle;
+        if !self.visitor.place.authenticate(&self.user, limits) {
+            let problem = "too many connections, of this analyst or in all";
+            self.stream.refuse(TOO_MANY_CONNECTIONS, problem, "close another connection, or try again later")?;
+            let (kind, whom) = (Kind::Limit, Some(self.user.clone()));
+            return Err(Ended::Rejected { kind, whom, why: "too many connections".to_owned() });
+        }
+        self.stream.established(idle)?;
         tracing::info!(analyst = %self.user, "connected");
         self.out.message(b'R', |body| body.extend([0; 4]));
         self.set_first(parameters);
@@ -56,7 +70,7 @@ impl Session<'_> {
         });
     }
 
-    /// What a client sets as it connects, and what it is sent about the server.
+    /// The settings of a client that connects, and the server's parameters that it is sent.
     fn set_first(&mut self, parameters: &[(String, String)]) {
         let mut set: Vec<(String, String)> = Vec::new();
         for (name, value) in parameters {
@@ -81,56 +95,81 @@ impl Session<'_> {
         self.out.parameter("session_authorization", &self.user);
     }
 
-    /// Whoever is known by a key must show it; a password is for the others.
+    /// A party whose key is in the settings must show its certificate; all others prove a password.
+    /// The messages to a client do not depend on whether the name exists, and in which of the two
+    /// ways it is known.
     fn authenticate(&mut self) -> Result<(), Ended> {
-        let certified = self.shared.options.certified.iter().find(|peer| peer.member.name == self.user);
-        let Some(Peer { member, role, .. }) = certified else { return self.prove_password() };
-        if self.stream.shown_key() == Some(member.key) {
-            self.audits = *role == Role::Auditor;
+        let certified = self.options().certified.iter().find(|peer| peer.member.name == self.user);
+        if let Some(peer) = certified
+            && self.stream.shown_key() == Some(peer.member.key)
+        {
+            self.audits = peer.role == Role::Auditor;
             return Ok(());
         }
-        let hint = "connect over TLS with `sslcert` and `sslkey`, and the key that the node's settings name";
-        self.stream.refuse("28000", "who has this name is known by a certificate, which was not shown", hint)?;
-        Err(Ended::Rejected(format!("a connection as {} without its certificate", member.name)))
+        let known = self.options().analysts.iter().find(|analyst| analyst.name == self.user);
+        let verifier = known.map(|analyst| analyst.verifier.clone());
+        // What a stranger sends as a name stays out of the journal: it may be a password.
+        let whom = (certified.is_some() || known.is_some()).then(|| self.user.clone());
+        let (kind, why) = match (certified, known) {
+            (Some(_), _) => (Kind::Certificate, "no certificate, or one with another key"),
+            (_, Some(_)) => (Kind::Password, "a wrong password"),
+            (None, None) => (Kind::Password, "a password of an unknown name"),
+        };
+        let (address, backoff) = (self.visitor.address, &self.shared.backoff);
+        if let Some(wait) = backoff.wait(&self.user, address, Instant::now()) {
+            let hint = format!("try again in {} s", wait.as_secs() + 1);
+            self.stream.refuse("28P01", "too many wrong passwords", &hint)?;
+            return Err(Ended::Rejected { kind, whom, why: format!("{why}, sent too soon") });
+        }
+        let proven = match self.prove_password(verifier) {
+            // A client without its certificate that disconnects when it is asked for a password.
+            Err(Ended::Gone) if certified.is_some() => return Err(Ended::Rejected { kind, whom, why: why.to_owned() }),
+            proven => proven?,
+        };
+        if proven {
+            backoff.succeeded(&self.user, address);
+            return Ok(());
+        }
+        backoff.failed(&self.user, address, Instant::now());
+        let problem = "the name, the password or the certificate is wrong";
+        self.stream.refuse(
+            "28P01",
+            problem,
+            "the node's operator makes a new password with `hedgerow-node password`",
+        )?;
+        Err(Ended::Rejected { kind, whom, why: why.to_owned() })
     }
 
-    fn prove_password(&mut self) -> Result<(), Ended> {
-        let analysts = &self.shared.options.analysts;
-        let known = analysts.iter().find(|analyst| analyst.name == self.user);
-        // Strangers' words stay out of the journal: a password may be among them.
-        let who = known.map_or("nobody who is known".to_owned(), |analyst| analyst.name.clone());
-        let verifier = known.map(|analyst| analyst.verifier.clone());
-        let verifier = verifier.unwrap_or_else(|| Verifier::of_nobody(&self.shared.nobody, &self.user));
+    /// Whether the client proves the password. A name without a verifier gets a decoy, and never
+    /// does.
+    fn prove_password(&mut self, verifier: Option<Verifier>) -> Result<bool, Ended> {
+        let real: Vec<&Verifier> = self.options().analysts.iter().map(|analyst| &analyst.verifier).collect();
+        let exists = verifier.is_some();
+        let verifier = verifier.unwrap_or_else(|| Verifier::decoy(&self.shared.decoy, &self.user, &real));
+        let binding = self.visitor.options().and_then(|(_, tls)| tls.binding.clone());
+        let binding = binding.filter(|_| self.stream.is_encrypted());
         self.out.message(b'R', |body| {
             body.extend(10u32.to_be_bytes());
-            put_text(body, MECHANISM);
+            mechanisms(binding.as_deref()).iter().for_each(|mechanism| put_text(body, mechanism));
             body.push(0);
         });
         self.flush()?;
-        let proven = self.exchange(verifier)?;
-        if !proven || known.is_none() {
-            let hint = "`hedgerow-node password` makes a new one, at the node";
-            self.stream.refuse("28P01", "the name or the password is wrong", hint)?;
-            return Err(Ended::Rejected(format!("a wrong password of {who}")));
-        }
-        Ok(())
+        Ok(self.exchange(verifier, binding.as_deref())? && exists)
     }
 
-    fn exchange(&mut self, verifier: Verifier) -> Result<bool, Ended> {
-        let first = self.answer_of_stranger()?;
+    fn exchange(&mut self, verifier: Verifier, binding: Option<&[u8]>) -> Result<bool, Ended> {
+        let first = self.password_message()?;
         let mut body = Body(&first.body);
         let mechanism = body.text()?;
         let first = body.value()?.and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
-        if mechanism != MECHANISM {
-            return Ok(false);
-        }
-        let Some((exchange, text)) = Exchange::begin(verifier, first) else { return Ok(false) };
+        let begun = Exchange::begin(verifier, &mechanism, binding, first);
+        let Some((exchange, text)) = begun else { return Ok(false) };
         self.out.message(b'R', |body| {
             body.extend(11u32.to_be_bytes());
             body.extend(text.as_bytes());
         });
         self.flush()?;
-        let last = self.answer_of_stranger()?;
+        let last = self.password_message()?;
         let last = str::from_utf8(&last.body).unwrap_or_default();
         let Some(text) = exchange.finish(last) else { return Ok(false) };
         self.out.message(b'R', |body| {
@@ -140,12 +179,17 @@ impl Session<'_> {
         Ok(true)
     }
 
-    fn answer_of_stranger(&mut self) -> Result<Message, Ended> {
-        let message = read_message(&mut self.stream, STRANGER_BYTES_MAX)?;
+    fn password_message(&mut self) -> Result<Message, Ended> {
+        let message = match read_message(&mut self.stream, UNAUTHENTICATED_BYTES_MAX) {
+            Err(WireError::Io(error)) if is_late(&error) => {
+                return Err(Ended::rejected(Kind::Handshake, "no password in time"));
+            }
+            message => message?,
+        };
         if message.kind == b'p' {
             return Ok(message);
         }
         self.stream.refuse(PROTOCOL, "a password is expected", "connect with one")?;
-        Err(Ended::Rejected("something else than a password".to_owned()))
+        Err(Ended::rejected(Kind::Message, "something else than a password"))
     }
 }

@@ -1,4 +1,5 @@
-//! What statements do: answer over the release or the catalog, or change what one connection sees.
+//! Executes statements: they are answered over the release or the catalog, or change the settings
+//! of one connection.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,46 +9,55 @@ use std::time::{Duration, Instant};
 
 use sqlparser::tokenizer::Token;
 
-use super::answer::{self, Epoch, Heading, Rows};
+use super::answer::{self, Epoch, Heading, Outcome, Rows};
 use super::catalog::{Catalog, Content, Until};
-use super::copy::Format;
+use super::cursor::Count;
 use super::kind::{Kind, Value};
-use super::refusal::{BAD_VALUE, CANCELED, INTERNAL, NOT_READY, Refusal, TOO_MUCH, UNSUPPORTED};
+use super::portal::{Portal, no_portal};
+use super::quota::Allowed;
+use super::refusal::{BAD_VALUE, CANCELED, INTERNAL, NO_TRANSACTION, NOT_READY, Refusal, TOO_MUCH, UNSUPPORTED};
 use super::session::{Session, Transaction};
 use super::statement::Statement;
 use super::tokens::{Parameter, as_query};
-use super::{Queried, Shared, journal};
+use super::{Shared, journal};
+use crate::event::Event;
 use crate::journal::SQL_CHARACTERS_MAX;
-use crate::net::Heard;
-use crate::query::Asks;
+use crate::query::{Asks, Queried};
+use crate::rejections::Kind as Rejection;
 
 /// How often a canceled statement is noticed.
 const LOOK: Duration = Duration::from_millis(20);
-
-pub(super) enum Outcome {
-    Rows(Rows),
-    Copy(Rows, Format),
-    Tag(String),
-}
 
 impl Session<'_> {
     pub(super) fn execute(&mut self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome, Refusal> {
         let tag = |text: &str| Ok(Outcome::Tag(text.to_owned()));
         match statement {
-            Statement::Release(tokens) => self.release_rows(tokens, parameters).map(Outcome::Rows),
-            Statement::Catalog(tokens) => self.catalog_rows(tokens, parameters, true).map(Outcome::Rows),
-            Statement::Copy(inner, format) => match &**inner {
-                Statement::Release(tokens) => Ok(Outcome::Copy(self.release_rows(tokens, parameters)?, format.clone())),
-                inner => {
-                    let rows = self.catalog_rows(inner.tokens(), parameters, true)?;
-                    Ok(Outcome::Copy(rows, format.clone()))
-                }
-            },
+            Statement::Release(_) | Statement::Catalog(_) => {
+                Ok(Outcome::Rows(self.selected(statement, parameters)?, "SELECT"))
+            }
+            Statement::Copy(inner, format) => Ok(Outcome::Copy(self.selected(inner, parameters)?, format.clone())),
             Statement::Set { name, value } => {
                 self.set(name, value.as_deref())?;
                 tag(if value.is_some() { "SET" } else { "RESET" })
             }
-            Statement::Show(name) => self.show(name).map(Outcome::Rows),
+            Statement::Show(name) => Ok(Outcome::Rows(self.show(name)?, "SELECT")),
+            Statement::Declare { name, holds, select } => {
+                if self.transaction == Transaction::None && !holds {
+                    let problem = "a cursor without HOLD needs a transaction";
+                    return Err(Refusal::new(NO_TRANSACTION, problem, "BEGIN first"));
+                }
+                let rows = self.selected(select, parameters)?;
+                self.add_portal(name.clone(), Portal::cursor(rows, *holds))?;
+                tag("DECLARE CURSOR")
+            }
+            Statement::Fetch { name, count, skips } => self.fetch(name, *count, *skips),
+            Statement::Close(name) => {
+                match name {
+                    Some(name) => drop(self.portals.remove(name).ok_or_else(|| no_portal(name))?),
+                    None => self.portals.clear(),
+                }
+                tag("CLOSE CURSOR")
+            }
             Statement::Begin => {
                 if self.transaction == Transaction::None {
                     (self.transaction, self.pinned) = (Transaction::Open, self.shared.current.get());
@@ -87,6 +97,31 @@ impl Session<'_> {
         }
     }
 
+    /// The rows of a SELECT, which is the place where statements are counted.
+    fn selected(&mut self, select: &Statement, parameters: &[Parameter]) -> Result<Rows, Refusal> {
+        let options = self.options();
+        let allowed = Allowed { in_a_minute: options.statements_in_a_minute, in_a_day: options.statements_in_a_day };
+        let taken = self.shared.quotas.take(&self.user, allowed, crate::clock::unix_ms());
+        if let Err(refusal) = taken {
+            self.shared.reject(Rejection::Limit, &self.user, &refusal.problem);
+            return Err(refusal);
+        }
+        match select {
+            Statement::Release(tokens) => self.release_rows(tokens, parameters),
+            select => self.catalog_rows(select.tokens(), parameters, true),
+        }
+    }
+
+    fn fetch(&mut self, name: &str, count: Count, skips: bool) -> Result<Outcome, Refusal> {
+        let portal = self.portals.get_mut(name);
+        let rest = portal.and_then(|portal| portal.rest.as_mut()).ok_or_else(|| no_portal(name))?;
+        let rows: Vec<_> = rest.take(count.unwrap_or(usize::MAX)).collect();
+        if skips {
+            return Ok(Outcome::Tag(format!("MOVE {}", rows.len())));
+        }
+        Ok(Outcome::Rows(Rows { headings: rest.headings.clone(), rows, ..Rows::default() }, "FETCH"))
+    }
+
     /// The columns of what a statement answers.
     pub(super) fn columns(&mut self, statement: &Statement, parameters: &[Parameter]) -> Result<Vec<Heading>, Refusal> {
         match statement {
@@ -96,6 +131,10 @@ impl Session<'_> {
             }
             Statement::Catalog(tokens) => self.catalog_rows(tokens, parameters, false).map(|rows| rows.headings),
             Statement::Show(name) => self.show(name).map(|rows| rows.headings),
+            Statement::Fetch { name, .. } => {
+                let rest = self.portals.get(name).and_then(|portal| portal.rest.as_ref());
+                rest.map(|rest| rest.headings.clone()).ok_or_else(|| no_portal(name))
+            }
             _ => Ok(Vec::new()),
         }
     }
@@ -127,49 +166,61 @@ impl Session<'_> {
     }
 
     fn until(&self) -> Until {
-        let timeout = self.variables.lock().map(|variables| variables.timeout(self.shared.options.statement));
-        let deadline = Instant::now() + timeout.unwrap_or(self.shared.options.statement);
+        let most = self.options().statement;
+        let timeout = self.variables.lock().map(|variables| variables.timeout(most));
+        let deadline = Instant::now() + timeout.unwrap_or(most);
         Until { deadline, canceled: Arc::clone(&self.canceled) }
     }
 
     fn release_rows(&mut self, tokens: &[Token], parameters: &[Parameter]) -> Result<Rows, Refusal> {
         let until = self.until();
-        let (epoch, bounds, rows_max) = (self.epoch()?, self.bounds(), self.shared.options.rows_max);
+        let epoch = self.epoch()?;
         let sql = as_query(tokens, parameters)?;
+        let limits = answer::Limits {
+            bounds: self.bounds(),
+            rows_max: self.options().rows_max,
+            held: self.budget.hold(),
+            until: until.clone(),
+        };
         let gone = || Refusal::new("57P01", "the node is ending", "connect again later");
         let release = match self.shared.epochs.get(epoch)? {
             Epoch::Whole(release) => release,
             Epoch::Apart(_) => {
                 // The node journals it, and so does every other.
                 let (asks, asker) = Asks::new(&self.user, epoch, &sql);
-                self.shared.reports.heard.send(Heard::Asks(asks)).map_err(|_| gone())?;
+                self.shared.reports.events.send(Event::Asks(asks)).map_err(|_| gone())?;
                 let (left, waiting) = (until.deadline.saturating_duration_since(Instant::now()), until.clone());
-                return answer_in_time(self.shared, &until, move || match asker.wait(left, || waiting.is_over()) {
-                    Ok(totals) => answer::answer_totals(&totals, &sql, bounds, rows_max),
+                return self.answer_in_time(&until, move || match asker.wait(left, || waiting.is_over()) {
+                    Ok(totals) => answer::answer_totals(&totals, &sql, limits),
                     Err(_) if waiting.is_over() => Err(canceled()),
                     Err(unanswered) => Err(unanswered.into()),
                 });
             }
         };
         let shown: String = sql.chars().take(SQL_CHARACTERS_MAX).collect();
-        // Whoever queries faster than the journal takes waits.
+        // An analyst who queries faster than the journal writes waits.
         let queried = Queried { who: self.user.clone(), epoch, sql: shown };
         self.shared.reports.queried.send(queried).map_err(|_| gone())?;
-        answer_in_time(self.shared, &until, move || answer::answer(&release, &sql, bounds, rows_max))
+        self.answer_in_time(&until, move || answer::answer(&release, &sql, limits))
     }
 
     fn catalog_rows(&mut self, tokens: &[Token], parameters: &[Parameter], rows: bool) -> Result<Rows, Refusal> {
-        let until = self.until();
+        let (until, options) = (self.until(), self.options());
         let epoch = self.epoch().ok();
         let number = epoch.unwrap_or(0);
         // The journal grows between two statements.
-        if self.audits || self.catalog.as_ref().is_none_or(|(known, _)| *known != number) {
+        if self.audits {
+            // Its copy of the journal would count twice.
+            self.catalog = None;
+        }
+        if self.catalog.as_ref().is_none_or(|(known, _)| *known != number) {
             self.catalog = Some((number, self.new_catalog(epoch)?));
         }
         let Some((_, catalog)) = &self.catalog else {
             return Err(Refusal::new(INTERNAL, "the catalog cannot be made", ""));
         };
-        catalog.answer(tokens, parameters, rows.then_some(self.shared.options.rows_max), &until)
+        let most = rows.then(|| (options.rows_max, self.budget.hold()));
+        catalog.answer(tokens, parameters, most, &until)
     }
 
     /// Before anything is published the table has no columns.
@@ -181,7 +232,7 @@ impl Session<'_> {
                 let description = format!("joint release, epoch {number}; estimates with bounds, see docs/node.md");
                 (answer::columns(found.release()), found.release().rows(), description)
             }
-            // Whoever looks at the catalog, or at the journal, may do so all the same.
+            // The catalog and the journal can be read all the same.
             Some(Err(refusal)) => (Vec::new(), 0, refusal.problem),
             None => (Vec::new(), 0, "nothing is published yet, or a run is in doubt".to_owned()),
         };
@@ -190,11 +241,12 @@ impl Session<'_> {
             .lock()
             .map(|variables| variables.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect());
         let (user, settings) = (self.user.clone(), settings.unwrap_or_default());
-        let journal = if self.audits { Some(journal::read(&self.shared.data)?) } else { None };
+        let mut held = self.audits.then(|| self.budget.hold());
+        let journal = held.as_mut().map(|held| journal::read(&self.shared.data, held)).transpose()?;
         let content = Content { user, columns, rows, description, settings, journal };
         let variables = Arc::clone(&self.variables);
         let setting = move |name: &str| variables.lock().ok()?.get(name).ok().map(str::to_owned);
-        Catalog::new(&content, setting)
+        Catalog::new(&content, setting, held)
     }
 
     fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
@@ -216,29 +268,39 @@ impl Session<'_> {
                 ("hedgerow.epoch", Ok(epoch)) => epoch.to_string(),
                 _ => self.setting(name)?,
             };
-            return Ok(Rows { headings: vec![heading(name)], rows: vec![vec![Value::Text(value)]], notes: Vec::new() });
+            return Ok(Rows { headings: vec![heading(name)], rows: vec![vec![Value::Text(value)]], ..Rows::default() });
         }
         let Ok(variables) = self.variables.lock() else {
             return Err(Refusal::new(UNSUPPORTED, "settings cannot be read", "connect again"));
         };
         let text = |text: &str| Value::Text(text.to_owned());
         let rows = variables.all().map(|(name, value)| vec![text(name), text(value), text("")]).collect();
-        Ok(Rows { headings: ["name", "setting", "description"].map(heading).to_vec(), rows, notes: Vec::new() })
+        Ok(Rows { headings: ["name", "setting", "description"].map(heading).to_vec(), rows, ..Rows::default() })
+    }
+
+    /// Answers on a thread of its own, so that the analyst hears when the time is over. The thread
+    /// notices that too and ends soon after; until then it counts as working.
+    fn answer_in_time(
+        &self,
+        until: &Until,
+        answer: impl FnOnce() -> Result<Rows, Refusal> + Send + 'static,
+    ) -> Result<Rows, Refusal> {
+        let shared = self.shared;
+        let busy = || Refusal::new(TOO_MUCH, "too many statements are being answered", "try again later");
+        if shared.working.fetch_add(1, Ordering::SeqCst) >= 2 * self.options().connections_max {
+            shared.working.fetch_sub(1, Ordering::SeqCst);
+            return Err(busy());
+        }
+        wait_for(shared, until, answer).unwrap_or_else(|| Err(busy()))
     }
 }
 
-/// Answers on a thread of its own, so that the analyst hears when the time is over. The thread goes
-/// on to its end; until then it counts as working, and there are only so many.
-fn answer_in_time(
+/// `None` where no thread can be started.
+fn wait_for(
     shared: &Arc<Shared>,
     until: &Until,
     answer: impl FnOnce() -> Result<Rows, Refusal> + Send + 'static,
-) -> Result<Rows, Refusal> {
-    let busy = || Refusal::new(TOO_MUCH, "too many statements are being answered", "try again later");
-    if shared.working.fetch_add(1, Ordering::SeqCst) >= 2 * shared.options.connections_max {
-        shared.working.fetch_sub(1, Ordering::SeqCst);
-        return Err(busy());
-    }
+) -> Option<Result<Rows, Refusal>> {
     let (send, answered) = channel();
     let working = Working(Arc::clone(shared));
     let work = move || {
@@ -246,19 +308,15 @@ fn answer_in_time(
         drop(working);
         let _ = send.send(rows);
     };
-    if thread::Builder::new().name("answer".to_owned()).spawn(work).is_err() {
-        return Err(busy());
-    }
+    thread::Builder::new().name("answer".to_owned()).spawn(work).ok()?;
     loop {
         match answered.recv_timeout(LOOK) {
-            Ok(rows) => return rows,
-            // The thread ended without an answer: a bug, of which nothing more is said.
+            Ok(rows) => return Some(rows),
+            // The thread ended without an answer.
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Refusal::new(INTERNAL, "internal error", "this is a bug in hedgerow"));
+                return Some(Err(Refusal::new(INTERNAL, "internal error", "this is a bug in hedgerow")));
             }
-            Err(RecvTimeoutError::Timeout) if until.is_over() => {
-                return Err(canceled());
-            }
+            Err(RecvTimeoutError::Timeout) if until.is_over() => return Some(Err(canceled())),
             Err(RecvTimeoutError::Timeout) => {}
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::types::Value;
 
+use super::budget::Held;
 use super::refusal::{INTERNAL, Refusal, TOO_MUCH};
 use crate::disk::{self, Line};
 use crate::journal::What;
@@ -26,17 +27,26 @@ const ROWS_MAX: usize = 1_000_000;
 
 pub(super) type Row = [Value; COLUMNS.len()];
 
-/// All rows, after the chain of hashes was verified.
-pub(super) fn read(data: &Path) -> Result<Vec<Row>, Refusal> {
-    let mut rows = Vec::new();
+/// All rows, after the chain of hashes was verified. Their memory counts in `held`.
+pub(super) fn read(data: &Path, held: &mut Held) -> Result<Vec<Row>, Refusal> {
+    let (mut rows, mut refused) = (Vec::new(), None);
     let mut add = |line: &Line| {
+        let bytes = size_of::<Row>() + line.record.detail.text().len() + line.record.who.len();
+        // Once here, and once in the catalog.
         if rows.len() == ROWS_MAX {
+            return Err(StoreError(String::new()));
+        }
+        if let Err(refusal) = held.add(2 * bytes) {
+            refused = Some(Refusal { hint: "read journal.db itself".to_owned(), ..refusal });
             return Err(StoreError(String::new()));
         }
         rows.push(row(line));
         Ok(())
     };
     let read = disk::read_journal(data, &mut add);
+    if let Some(refusal) = refused {
+        return Err(refusal);
+    }
     match read {
         Ok(_) => Ok(rows),
         Err(_) if rows.len() == ROWS_MAX => {

@@ -2,7 +2,7 @@
 
 use hedgerow_table::date::Date;
 
-use super::refusal::{BAD_VALUE, Refusal};
+use super::refusal::{BAD_VALUE, NOT_UTF8, Refusal};
 
 /// Days from 1970 to 2000, where PostgreSQL's dates begin.
 const DAYS_TO_2000: i32 = 10_957;
@@ -188,7 +188,8 @@ pub(super) fn parameter(oid: u32, binary: bool, bytes: Option<&[u8]>) -> Result<
         Ok(u64::from_be_bytes(wide))
     };
     if !binary || matches!(oid, 0 | 18 | 19 | 25 | 114 | 705 | 1042 | 1043) {
-        return String::from_utf8(bytes.to_vec()).map(Some).map_err(|_| wrong());
+        let broken = |_| Refusal::new(NOT_UTF8, "a parameter is not UTF-8", "send everything in UTF-8");
+        return String::from_utf8(bytes.to_vec()).map(Some).map_err(broken);
     }
     Ok(Some(match oid {
         16 => (fixed(1)? != 0).to_string(),

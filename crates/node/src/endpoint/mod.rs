@@ -1,25 +1,30 @@
 //! The virtual database: an endpoint of a node that speaks PostgreSQL's protocol, for the tools
 //! that analysts have. It answers over the release of an epoch, which every custodian holds whole
 //! and any reader may have, or has all custodians answer where their rows stay apart. Nothing is
-//! touched that was not released, and nothing that writes is reached.
+//! touched that was not released, and no statement writes.
 //!
 //! An analyst connects over TLS, or on the same machine without, and proves a password by SCRAM or
-//! shows a certificate.
-//! Each connection is a thread with blocking sockets, as connections between nodes are, so that
-//! every read has a deadline and a limit. `entry` lets analysts in, `session` reads messages,
-//! `statement` says which statements there are, `answer` answers those over the release and
-//! `catalog` those about it.
+//! shows a certificate. Until then a connection has one deadline for everything, and a place that
+//! it may lose to a newer one (`places.rs`). Each connection is a thread with blocking sockets, as
+//! connections between nodes are, so that every read has a deadline and a limit. `entry` lets
+//! analysts in, `session` reads messages, `statement` says which statements there are, `answer`
+//! answers those over the release and `catalog` those about it.
 
 mod answer;
+mod backoff;
+mod budget;
 mod catalog;
 mod copy;
+mod cursor;
+mod decoy;
 mod entry;
 mod execute;
+mod extended;
 mod journal;
 mod kind;
-mod options;
+mod portal;
+mod quota;
 mod refusal;
-mod scram;
 mod session;
 mod statement;
 mod stream;
@@ -28,8 +33,8 @@ mod variables;
 mod wire;
 
 use std::collections::BTreeMap;
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::net::{IpAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
@@ -38,22 +43,27 @@ use std::{io, thread};
 
 use hedgerow_smc::Digest;
 use rand::RngExt as _;
-use rustls::ServerConfig;
 
-use crate::net::Heard;
+use crate::configured::Configured;
+use crate::event::Event;
+use crate::health::Load;
+use crate::live::Live;
+use crate::options::Options;
 use crate::outlines::Outlines;
-use crate::query::STACK_BYTES;
-use crate::settings::Settings;
+use crate::places::{Place, Places};
+use crate::query::{Queried, STACK_BYTES};
+use crate::rejections::{Kind, Rejections};
+use crate::scram::random;
+use crate::tls::AnalystTls;
 use answer::Epochs;
-use scram::random;
+use backoff::Backoff;
+use budget::Pool;
+use quota::Quotas;
 use session::Session;
 use stream::{Ended, Stream};
 
-pub use options::{Analyst, Options};
-pub use scram::Verifier;
-
-/// For a client that does not take what it is sent.
-const WRITE_TIME: Duration = Duration::from_secs(60);
+/// Connections of clients that have not proven their identity.
+const UNAUTHENTICATED_MAX: usize = 64;
 
 /// The last epoch of a node, or none while there is none or a run is in doubt.
 #[derive(Debug, Clone, Default)]
@@ -69,39 +79,34 @@ impl Current {
     }
 }
 
-/// An analyst's statement over the release, for the journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Queried {
-    pub who: String,
-    pub epoch: u64,
-    pub sql: String,
-}
-
 /// Where the endpoint reports.
 #[derive(Debug, Clone)]
 pub struct Reports {
-    pub heard: SyncSender<Heard>,
+    pub events: SyncSender<Event>,
+    /// Statements over the release, for the journal.
     pub queried: SyncSender<Queried>,
+    pub rejections: Rejections,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Shared {
-    options: Options,
-    tls: Arc<ServerConfig>,
+    configured: Live<Configured>,
     epochs: Epochs,
     /// The node's folder, which has the journal.
     data: PathBuf,
     current: Current,
     reports: Reports,
-    connections: AtomicUsize,
+    places: Arc<Places>,
     /// Statements that are being answered, also those whose time is over.
     working: AtomicUsize,
     /// By number of the connection: the secret that cancels, and the flag that it sets.
     cancels: Mutex<BTreeMap<u32, (u32, Arc<AtomicBool>)>>,
     next: AtomicU32,
-    /// For the salts of analysts who do not exist.
-    nobody: [u8; 32],
-    handshake: Duration,
+    decoy: [u8; 32],
+    backoff: Backoff,
+    quotas: Quotas,
+    /// Bytes of all answers.
+    memory: Arc<Pool>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -110,46 +115,70 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Takes analysts' connections until the process ends. Without TLS there is no endpoint.
-pub fn listen(
-    settings: &Settings,
-    options: &Options,
-    (outlines, terms): (&Arc<Outlines>, Digest),
-    current: &Current,
-    reports: &Reports,
-) -> Result<(), String> {
-    let own = (settings.certificate.clone(), settings.key.clone());
-    let (certificate, key) = options.identity.clone().unwrap_or(own);
-    let tls = crate::tls::for_analysts(settings, (&certificate, &key), !options.certified.is_empty());
-    let tls = tls.map_err(|error| error.to_string())?;
-    let listener = TcpListener::bind(options.listen).map_err(|error| format!("{}: {error}", options.listen))?;
-    let epochs = Epochs::new(&settings.data, outlines, terms);
-    serve(listener, options, tls, (&settings.data, epochs), settings.deadlines.handshake, current, reports)
+/// The endpoint of a node, for its reload and its metrics.
+#[derive(Debug, Clone)]
+pub struct Endpoint(Arc<Shared>);
+
+impl Endpoint {
+    /// Closes the connections of analysts who are no longer known, or known otherwise than before.
+    pub fn reloaded(&self, before: &Configured) {
+        let now = self.0.configured.get();
+        let options = |configured: &Configured| configured.settings.endpoint.clone();
+        let (Some(before), Some(now)) = (options(before), options(&now)) else { return };
+        self.0.places.close_authenticated(|name| {
+            let password = |options: &Options| options.analysts.iter().find(|analyst| analyst.name == name).cloned();
+            let same = password(&before).is_some() && password(&before) == password(&now);
+            // A certificate may be revoked now: an analyst who has one shows it again.
+            !same
+        });
+    }
+
+    pub fn load(&self) -> Load {
+        Load {
+            analysts: self.0.places.authenticated(),
+            unauthenticated: self.0.places.unauthenticated(),
+            statements: self.0.working.load(Ordering::SeqCst),
+            answer_bytes: self.0.memory.used(),
+        }
+    }
 }
 
-fn serve(
-    listener: TcpListener,
-    options: &Options,
-    tls: Arc<ServerConfig>,
-    (data, epochs): (&Path, Epochs),
-    handshake: Duration,
-    current: &Current,
+/// The data that the endpoint answers from.
+#[derive(Debug)]
+pub struct Answers<'a> {
+    pub outlines: &'a Arc<Outlines>,
+    pub terms: Digest,
+    pub current: &'a Current,
+    /// By analyst, the statements of today that the journal has.
+    pub counted: BTreeMap<String, u64>,
+}
+
+/// Accepts analysts' connections until the process ends; `None` where the settings have no
+/// endpoint.
+pub fn listen(
+    configured: &Live<Configured>,
+    answers: &Answers<'_>,
     reports: &Reports,
-) -> Result<(), String> {
+) -> Result<Option<Endpoint>, String> {
+    let settings = &configured.get().settings;
+    let Some(options) = &settings.endpoint else { return Ok(None) };
+    let listener = TcpListener::bind(options.listen).map_err(|error| format!("{}: {error}", options.listen))?;
     let shared = Arc::new(Shared {
-        options: options.clone(),
-        tls,
-        epochs,
-        data: data.to_path_buf(),
-        current: current.clone(),
+        configured: configured.clone(),
+        epochs: Epochs::new(&settings.data, answers.outlines, answers.terms),
+        data: settings.data.clone(),
+        current: answers.current.clone(),
         reports: reports.clone(),
-        connections: AtomicUsize::new(0),
+        places: Arc::default(),
         working: AtomicUsize::new(0),
         cancels: Mutex::new(BTreeMap::new()),
         next: AtomicU32::new(1),
-        nobody: random()?.random(),
-        handshake,
+        decoy: decoy::secret(&settings.data)?,
+        backoff: Backoff::default(),
+        quotas: Quotas::new(&answers.counted, crate::clock::unix_ms()),
+        memory: Pool::new(options.bytes_max),
     });
+    let endpoint = Endpoint(Arc::clone(&shared));
     let accept = move || {
         for stream in listener.incoming() {
             let Ok(stream) = stream else {
@@ -157,64 +186,73 @@ fn serve(
                 thread::sleep(Duration::from_millis(100));
                 continue;
             };
-            shared.take(stream);
+            shared.accept(stream);
         }
     };
-    thread::Builder::new().name("analysts".to_owned()).spawn(accept).map(|_| ()).map_err(|error| error.to_string())
+    thread::Builder::new().name("analysts".to_owned()).spawn(accept).map_err(|error| error.to_string())?;
+    Ok(Some(endpoint))
 }
 
-/// Counts down also when a thread panics.
-struct Connected(Arc<Shared>);
+/// A connection before it is a session.
+struct Visitor {
+    configured: Arc<Configured>,
+    tcp: Arc<TcpStream>,
+    address: IpAddr,
+    place: Place,
+}
 
-impl Drop for Connected {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::SeqCst);
+impl Visitor {
+    fn options(&self) -> Option<(&Options, &AnalystTls)> {
+        self.configured.settings.endpoint.as_ref().zip(self.configured.analysts.as_ref())
     }
 }
 
 impl Shared {
-    fn take(self: &Arc<Self>, stream: TcpStream) {
-        let from = stream.peer_addr().map_or("an unknown address".to_owned(), |address| address.to_string());
-        if self.connections.fetch_add(1, Ordering::SeqCst) >= self.options.connections_max {
-            self.connections.fetch_sub(1, Ordering::SeqCst);
-            return self.reject(&from, "too many connections of analysts");
-        }
+    fn accept(self: &Arc<Self>, stream: TcpStream) {
+        let Ok(from) = stream.peer_addr() else { return };
+        let tcp = Arc::new(stream);
+        let place = self.places.enter(&tcp, UNAUTHENTICATED_MAX);
         let shared = Arc::clone(self);
+        let visitor = Visitor { configured: self.configured.get(), tcp, address: from.ip(), place };
         let serve = move || {
-            let _connected = Connected(Arc::clone(&shared));
-            if let Err(Ended::Rejected(why)) = shared.meet(stream) {
-                shared.reject(&from, &why);
+            let from = from.to_string();
+            match shared.meet(&visitor) {
+                _ if !visitor.place.is_held() => {
+                    shared.reject(Kind::Limit, &from, "too many connections without a password");
+                }
+                Err(Ended::Rejected { kind, whom, why }) => {
+                    shared.reject(kind, whom.as_deref().unwrap_or(&from), &why);
+                }
+                Err(Ended::NotUtf8) => shared.reject(Kind::Message, &from, "a text that is not UTF-8"),
+                Ok(()) | Err(Ended::Gone) => {}
             }
         };
-        if thread::Builder::new().name("analyst".to_owned()).stack_size(STACK_BYTES).spawn(serve).is_err() {
-            self.connections.fetch_sub(1, Ordering::SeqCst);
-        }
+        // Without a thread the connection is dropped, and its place with it.
+        let _ = thread::Builder::new().name("analyst".to_owned()).stack_size(STACK_BYTES).spawn(serve);
     }
 
-    fn reject(&self, whom: &str, why: &str) {
-        // When the queue is full, one more rejection is not news.
-        let _ = self.reports.heard.try_send(Heard::Rejected { whom: whom.to_owned(), why: why.to_owned() });
+    fn reject(&self, kind: Kind, whom: &str, why: &str) {
+        self.reports.rejections.add(kind, whom, why);
     }
 
-    fn meet(self: &Arc<Self>, stream: TcpStream) -> Result<(), Ended> {
-        stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(WRITE_TIME))?;
-        let must = !self.options.listen.ip().is_loopback();
-        let Some((stream, minor, parameters)) = Stream::begin(stream, self, must)? else { return Ok(()) };
+    fn meet(self: &Arc<Self>, visitor: &Visitor) -> Result<(), Ended> {
+        visitor.tcp.set_nodelay(true)?;
+        let Some((stream, minor, parameters)) = Stream::begin(self, visitor)? else { return Ok(()) };
         let number = self.next.fetch_add(1, Ordering::SeqCst);
         let canceled = Arc::new(AtomicBool::new(false));
         let secret = random().map_err(io::Error::other)?.random();
         if let Ok(mut cancels) = self.cancels.lock() {
             cancels.insert(number, (secret, Arc::clone(&canceled)));
         }
-        let ended = Session::new(self, stream, canceled).serve(minor, &parameters, (number, secret));
+        let ended = Session::new(self, visitor, stream, canceled)
+            .map_or(Err(Ended::Gone), |session| session.serve(minor, &parameters, (number, secret)));
         if let Ok(mut cancels) = self.cancels.lock() {
             cancels.remove(&number);
         }
         ended
     }
 
-    /// Cancels what a connection is doing, for whoever knows its secret.
+    /// Cancels what a connection is doing, for a client that knows its secret.
     fn cancel(&self, number: u32, secret: u32) {
         let Ok(cancels) = self.cancels.lock() else { return };
         if let Some((known, flag)) = cancels.get(&number)

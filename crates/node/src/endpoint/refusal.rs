@@ -27,6 +27,12 @@ pub(super) const UNKNOWN_PORTAL: &str = "34000";
 pub(super) const PROTOCOL: &str = "08P01";
 pub(super) const NOT_READY: &str = "57P03";
 pub(super) const INTERNAL: &str = "XX000";
+pub(super) const TOO_MANY: &str = "53400";
+pub(super) const OUT_OF_MEMORY: &str = "53200";
+pub(super) const TOO_MANY_CONNECTIONS: &str = "53300";
+pub(super) const NOT_UTF8: &str = "22021";
+pub(super) const NO_TRANSACTION: &str = "25P01";
+pub(super) const FORWARD_ONLY: &str = "55000";
 
 impl Refusal {
     pub(super) fn new(code: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
@@ -38,15 +44,16 @@ impl Refusal {
     }
 }
 
-/// What the reader of queries refuses, it refuses by name.
+/// Errors of the SQL reader name what they refuse.
 impl From<TableError> for Refusal {
     fn from(error: TableError) -> Refusal {
         match error {
             TableError::Input(error) => {
-                let unknown = error.problem.starts_with("there is no column");
+                let unknown = error.problem.starts_with("the release has no column");
                 Refusal::new(if unknown { UNKNOWN_COLUMN } else { UNSUPPORTED }, error.problem, error.hint)
             }
-            // A path or the state of a disk is nothing for an analyst.
+            TableError::Canceled => Refusal::new(CANCELED, "the statement was canceled, or its time is over", ""),
+            // Paths and the state of the disk are not shown to analysts.
             _ => Refusal::new(INTERNAL, "the release cannot be read at this node", "ask its operator"),
         }
     }

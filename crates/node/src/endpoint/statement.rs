@@ -4,6 +4,7 @@
 use sqlparser::tokenizer::Token;
 
 use super::copy::Format;
+use super::cursor::{Count, read_declare, read_fetch};
 use super::refusal::{NOT_PERMITTED, READ_ONLY, Refusal, SYNTAX, UNSUPPORTED};
 use super::tokens::{dotted, is_release, name, reads_release, value, word};
 
@@ -29,6 +30,20 @@ pub(super) enum Statement {
     Discard(&'static str),
     /// A prepared statement, or all.
     Deallocate(Option<String>),
+    /// A cursor, and whether it outlives its transaction.
+    Declare {
+        name: String,
+        holds: bool,
+        select: Box<Statement>,
+    },
+    /// Rows of a cursor, which MOVE leaves out.
+    Fetch {
+        name: String,
+        count: Count,
+        skips: bool,
+    },
+    /// A cursor, or all.
+    Close(Option<String>),
 }
 
 const WRITES: &[&str] = &[
@@ -57,10 +72,7 @@ const WRITES: &[&str] = &[
     "NOTIFY",
 ];
 
-const OTHERS: &[&str] = &[
-    "EXPLAIN", "PREPARE", "EXECUTE", "DECLARE", "FETCH", "MOVE", "CLOSE", "LISTEN", "UNLISTEN", "CALL", "DO", "TABLE",
-    "VALUES",
-];
+const OTHERS: &[&str] = &["EXPLAIN", "PREPARE", "EXECUTE", "LISTEN", "UNLISTEN", "CALL", "DO", "TABLE", "VALUES"];
 
 impl Statement {
     pub(super) fn read(tokens: Vec<Token>) -> Result<Statement, Refusal> {
@@ -89,25 +101,48 @@ impl Statement {
                 Some(name) => Ok(Statement::Deallocate(Some(name))),
                 None => Err(Refusal::new(SYNTAX, "DEALLOCATE names no statement", "write DEALLOCATE ALL")),
             },
+            ("DECLARE", _) => {
+                let (name, holds, select) = read_declare(rest)?;
+                if !matches!(word(select.first()).as_str(), "SELECT" | "WITH") {
+                    return Err(Refusal::new(
+                        READ_ONLY,
+                        "a cursor is for a SELECT",
+                        "DECLARE name CURSOR FOR SELECT …",
+                    ));
+                }
+                Ok(Statement::Declare { name, holds, select: Box::new(self::select(select)) })
+            }
+            ("FETCH" | "MOVE", _) => {
+                let (name, count) = read_fetch(rest)?;
+                Ok(Statement::Fetch { name, count, skips: first == "MOVE" })
+            }
+            ("CLOSE", "ALL") => Ok(Statement::Close(None)),
+            ("CLOSE", _) => match name(rest.first()) {
+                Some(name) => Ok(Statement::Close(Some(name))),
+                None => Err(Refusal::new(SYNTAX, "CLOSE names no cursor", "write CLOSE ALL")),
+            },
             (first, _) if WRITES.contains(&first) => {
                 let problem = format!("cannot execute {first}: a release cannot be changed");
                 Err(Refusal::new(READ_ONLY, problem, "begin with SELECT"))
             }
             (first, _) if OTHERS.contains(&first) => Err(Refusal::unsupported(first, "begin with SELECT")),
-            _ => Err(Refusal::new(SYNTAX, "this is no statement that a release answers", "begin with SELECT")),
+            _ => Err(Refusal::new(SYNTAX, "this is not a statement that a release answers", "begin with SELECT")),
         }
     }
 
     /// Whether it returns rows with a description.
     pub(super) fn has_rows(&self) -> bool {
-        matches!(self, Statement::Release(_) | Statement::Catalog(_) | Statement::Show(_))
+        matches!(
+            self,
+            Statement::Release(_) | Statement::Catalog(_) | Statement::Show(_) | Statement::Fetch { skips: false, .. }
+        )
     }
 
     /// The statement's own tokens, where it can have parameters.
     pub(super) fn tokens(&self) -> &[Token] {
         match self {
             Statement::Release(tokens) | Statement::Catalog(tokens) => tokens,
-            Statement::Copy(inner, _) => inner.tokens(),
+            Statement::Copy(inner, _) | Statement::Declare { select: inner, .. } => inner.tokens(),
             _ => &[],
         }
     }

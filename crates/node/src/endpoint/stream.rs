@@ -1,22 +1,36 @@
 //! A connection's bytes: plain on this machine, TLS from anywhere else.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustls::{ServerConnection, StreamOwned};
 
-use super::Shared;
 use super::wire::{First, Out, WireError, read_first};
+use super::{Shared, Visitor};
+use crate::rejections::Kind;
+use crate::socket::Socket;
+use crate::tls::failed_handshake;
+
+/// For a client that does not read what it is sent.
+const WRITE_TIME: Duration = Duration::from_secs(60);
 
 /// How a connection ends before its time.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// It went away.
+    /// The client disconnected.
     Gone,
-    /// It was turned away, for a reason that the journal has.
-    Rejected(String),
+    /// It sent a text that is not UTF-8.
+    NotUtf8,
+    /// It was rejected, for a reason that the journal has; under a name, if it is one of the
+    /// settings.
+    Rejected { kind: Kind, whom: Option<String>, why: String },
+}
+
+impl Ended {
+    pub(super) fn rejected(kind: Kind, why: impl Into<String>) -> Ended {
+        Ended::Rejected { kind, whom: None, why: why.into() }
+    }
 }
 
 impl From<io::Error> for Ended {
@@ -29,7 +43,8 @@ impl From<WireError> for Ended {
     fn from(error: WireError) -> Ended {
         match error {
             WireError::Io(_) => Ended::Gone,
-            other => Ended::Rejected(other.to_string()),
+            WireError::NotUtf8 => Ended::NotUtf8,
+            other => Ended::rejected(Kind::Message, other.to_string()),
         }
     }
 }
@@ -39,28 +54,33 @@ type Begun = (Stream, u16, Vec<(String, String)>);
 
 #[derive(Debug)]
 enum Bytes {
-    Plain(TcpStream),
-    Tls(Box<StreamOwned<ServerConnection, TcpStream>>),
+    Plain(Socket),
+    Tls(Box<StreamOwned<ServerConnection, Socket>>),
 }
 
 #[derive(Debug)]
-pub(super) struct Stream {
-    bytes: Bytes,
-    /// Until when everything must be read, while the client is a stranger.
-    until: Option<Instant>,
-}
+pub(super) struct Stream(Bytes);
 
 impl Stream {
-    /// The first messages: TLS where it is requested, and how the session begins. Nothing when the
+    /// The first messages: TLS where it is requested, and how the session begins. `None` when the
     /// connection was for canceling another.
-    pub(super) fn begin(stream: TcpStream, shared: &Shared, must: bool) -> Result<Option<Begun>, Ended> {
-        let mut stream = Stream { bytes: Bytes::Plain(stream), until: Some(Instant::now() + shared.handshake) };
+    pub(super) fn begin(shared: &Shared, visitor: &Visitor) -> Result<Option<Begun>, Ended> {
+        let settings = &visitor.configured.settings;
+        let must_encrypt = settings.endpoint.as_ref().is_none_or(|options| !options.listen.ip().is_loopback());
+        let socket = Socket::with_deadline(Arc::clone(&visitor.tcp), settings.deadlines.handshake);
+        let mut stream = Stream(Bytes::Plain(socket));
         // A client requests TLS and GSS at most once each.
         for _ in 0..4 {
-            match read_first(&mut stream)? {
-                First::Tls if matches!(stream.bytes, Bytes::Plain(_)) => {
+            let first = match read_first(&mut stream) {
+                Err(WireError::Io(error)) if is_late(&error) => {
+                    return Err(Ended::rejected(Kind::Handshake, "no password in time"));
+                }
+                first => first?,
+            };
+            match first {
+                First::Tls if matches!(stream.0, Bytes::Plain(_)) => {
                     stream.write_all(b"S")?;
-                    stream = stream.secured(shared)?;
+                    stream = stream.secured(visitor)?;
                 }
                 First::Tls | First::Gss => stream.write_all(b"N")?,
                 First::Cancel { process, secret } => {
@@ -68,58 +88,51 @@ impl Stream {
                     return Ok(None);
                 }
                 First::Session { minor, parameters } => {
-                    if must && matches!(stream.bytes, Bytes::Plain(_)) {
-                        stream.refuse(
-                            "28000",
-                            "connections from other machines need TLS",
-                            "use sslmode=verify-full",
-                        )?;
-                        return Err(Ended::Rejected("a plain connection from another machine".to_owned()));
+                    if must_encrypt && matches!(stream.0, Bytes::Plain(_)) {
+                        let problem = "connections from other machines need TLS";
+                        stream.refuse("28000", problem, "use sslmode=verify-full")?;
+                        return Err(Ended::rejected(Kind::Handshake, "a plain connection from another machine"));
                     }
                     return Ok(Some((stream, minor, parameters)));
                 }
                 First::Unknown => {
-                    stream.refuse("0A000", "this version of the protocol is not spoken", "use version 3.0")?;
-                    return Err(Ended::Rejected("another version of the protocol".to_owned()));
+                    stream.refuse("0A000", "this version of the protocol is not supported", "use version 3.0")?;
+                    return Err(Ended::rejected(Kind::Message, "another version of the protocol"));
                 }
             }
         }
-        Err(Ended::Rejected("requests without end".to_owned()))
+        Err(Ended::rejected(Kind::Message, "too many requests before the first message"))
     }
 
-    fn secured(self, shared: &Shared) -> Result<Stream, Ended> {
-        let Bytes::Plain(mut tcp) = self.bytes else { return Err(Ended::Gone) };
-        let mut connection = ServerConnection::new(Arc::clone(&shared.tls)).map_err(|_| Ended::Gone)?;
+    fn secured(self, visitor: &Visitor) -> Result<Stream, Ended> {
+        let (Bytes::Plain(mut socket), Some((_, tls))) = (self.0, visitor.options()) else { return Err(Ended::Gone) };
+        let mut connection = ServerConnection::new(Arc::clone(&tls.server)).map_err(|_| Ended::Gone)?;
         while connection.is_handshaking() {
-            let left = self.until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                return Err(Ended::Rejected("no handshake in time".to_owned()));
-            }
-            tcp.set_read_timeout(Some(left))?;
-            let done = connection.complete_io(&mut tcp);
-            done.map_err(|error| Ended::Rejected(format!("no handshake: {error}")))?;
+            connection.complete_io(&mut socket).map_err(|error| {
+                let (kind, why) = failed_handshake(&error);
+                Ended::rejected(kind, why)
+            })?;
         }
-        Ok(Stream { bytes: Bytes::Tls(Box::new(StreamOwned::new(connection, tcp))), until: self.until })
+        Ok(Stream(Bytes::Tls(Box::new(StreamOwned::new(connection, socket)))))
     }
 
-    /// The public key of the certificate that the client has shown, as settings name it.
+    pub(super) fn is_encrypted(&self) -> bool {
+        matches!(self.0, Bytes::Tls(_))
+    }
+
+    /// The fingerprint of the certificate that the client has shown.
     pub(super) fn shown_key(&self) -> Option<[u8; 32]> {
-        match &self.bytes {
+        match &self.0 {
             Bytes::Plain(_) => None,
             Bytes::Tls(stream) => crate::tls::fingerprint(stream.conn.peer_certificates()?.first()?),
         }
     }
 
-    /// From here on the client is known, and may be idle for so long.
-    pub(super) fn known(&mut self, idle: Duration) -> io::Result<()> {
-        self.until = None;
-        self.tcp().set_read_timeout(Some(idle))
-    }
-
-    fn tcp(&self) -> &TcpStream {
-        match &self.bytes {
-            Bytes::Plain(tcp) => tcp,
-            Bytes::Tls(stream) => &stream.sock,
+    /// The client has proven its identity: it may be idle for this long.
+    pub(super) fn established(&mut self, idle: Duration) -> io::Result<()> {
+        match &mut self.0 {
+            Bytes::Plain(socket) => socket.established(idle, WRITE_TIME),
+            Bytes::Tls(stream) => stream.sock.established(idle, WRITE_TIME),
         }
     }
 
@@ -132,24 +145,22 @@ impl Stream {
     }
 
     pub(super) fn close(&mut self) {
-        if let Bytes::Tls(stream) = &mut self.bytes {
+        if let Bytes::Tls(stream) = &mut self.0 {
             stream.conn.send_close_notify();
             let _ = stream.flush();
         }
     }
 }
 
+/// Whether the deadline was the reason.
+pub(super) fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
+}
+
 impl Read for Stream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if let Some(until) = self.until {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            self.tcp().set_read_timeout(Some(left))?;
-        }
-        match &mut self.bytes {
-            Bytes::Plain(tcp) => tcp.read(bytes),
+        match &mut self.0 {
+            Bytes::Plain(socket) => socket.read(bytes),
             Bytes::Tls(stream) => stream.read(bytes),
         }
     }
@@ -157,15 +168,15 @@ impl Read for Stream {
 
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.bytes {
-            Bytes::Plain(tcp) => tcp.write(bytes),
+        match &mut self.0 {
+            Bytes::Plain(socket) => socket.write(bytes),
             Bytes::Tls(stream) => stream.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.bytes {
-            Bytes::Plain(tcp) => tcp.flush(),
+        match &mut self.0 {
+            Bytes::Plain(socket) => socket.flush(),
             Bytes::Tls(stream) => stream.flush(),
         }
     }

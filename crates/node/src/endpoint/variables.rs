@@ -1,11 +1,11 @@
-//! What a connection has set: SET, RESET and SHOW. Nothing set here changes what others see, and
+//! The settings of a connection: SET, RESET and SHOW. No setting changes what others see, and
 //! nothing set raises a limit of the node.
 
 use std::time::Duration;
 
 use super::refusal::{BAD_VALUE, READ_ONLY, Refusal, UNKNOWN_SETTING, UNSUPPORTED};
 
-/// What PostgreSQL the answers are those of.
+/// The version of PostgreSQL that answers conform to.
 pub(super) const SERVER_VERSION: &str = "15.0";
 const VALUE_BYTES_MAX: usize = 1000;
 

@@ -1,12 +1,12 @@
 //! Messages of PostgreSQL's protocol, version 3.0, as bytes.
 //!
-//! Whoever connects is a stranger until authenticated, so a length is held against a limit before
-//! anything is read, and a body that ends early is an error and no panic.
+//! A client is unknown until it is authenticated, so a length is compared with a limit before
+//! anything is read, and a body that ends early is an error.
 
 use std::io::{self, Read};
 
 /// The longest first message, and the longest one before a client is authenticated.
-pub(super) const STRANGER_BYTES_MAX: usize = 8 << 10;
+pub(super) const UNAUTHENTICATED_BYTES_MAX: usize = 8 << 10;
 
 const PROTOCOL_3: u32 = 3 << 16;
 const TLS_REQUEST: u32 = 80_877_103;
@@ -22,6 +22,8 @@ pub(super) enum WireError {
     TooLong { length: usize, most: usize },
     #[error("a message that is not of this protocol")]
     Malformed,
+    #[error("a text that is not UTF-8")]
+    NotUtf8,
 }
 
 /// How a connection begins.
@@ -42,7 +44,7 @@ pub(super) enum First {
 }
 
 pub(super) fn read_first(stream: &mut impl Read) -> Result<First, WireError> {
-    let body = read_body(stream, STRANGER_BYTES_MAX)?;
+    let body = read_body(stream, UNAUTHENTICATED_BYTES_MAX)?;
     let mut body = Body(&body);
     Ok(match body.u32()? {
         TLS_REQUEST => First::Tls,
@@ -89,7 +91,7 @@ fn read_body(stream: &mut impl Read, bytes_max: usize) -> Result<Vec<u8>, WireEr
     Ok(body)
 }
 
-/// What of a message is not read yet.
+/// The unread rest of a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Body<'a>(pub(super) &'a [u8]);
 
@@ -116,7 +118,7 @@ impl<'a> Body<'a> {
     pub(super) fn text(&mut self) -> Result<String, WireError> {
         let length = self.0.iter().position(|byte| *byte == 0).ok_or(WireError::Malformed)?;
         let text = self.bytes(length + 1)?;
-        String::from_utf8(text[..length].to_vec()).map_err(|_| WireError::Malformed)
+        String::from_utf8(text[..length].to_vec()).map_err(|_| WireError::NotUtf8)
     }
 
     /// A value that may be missing, with its length before it.
@@ -127,7 +129,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// So many numbers of two bytes as the first one says.
+    /// Numbers of two bytes, after their count.
     pub(super) fn formats(&mut self) -> Result<Vec<u16>, WireError> {
         let count = self.u16()?;
         (0..count).map(|_| self.u16()).collect()
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_cut_or_too_long_is_an_error() {
+    fn a_message_that_is_cut_or_too_long_is_an_error() {
         let whole = first(PROTOCOL_3, b"user\0ada\0\0");
         for length in 0..whole.len() {
             assert!(read_first(&mut &whole[..length]).is_err(), "{length}");

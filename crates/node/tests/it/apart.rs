@@ -7,15 +7,17 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use hedgerow_node::Verifier;
 use hedgerow_node::demo::free_ports;
 use hedgerow_node::disk::read_journal;
-use hedgerow_node::endpoint::Verifier;
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Asking, Frame, Hex, Question};
+use hedgerow_node::message::{Asking, Content, Frame, Hex, Question};
 use hedgerow_node::operator::Request;
 use hedgerow_node::part::Part;
 use hedgerow_node::store::Store as _;
+use hedgerow_node::terms::Terms;
 use hedgerow_node::{Unanswered, query};
+use hedgerow_policy::Policy;
 use postgres::{NoTls, SimpleQueryMessage};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -24,11 +26,11 @@ use serde_json::Value;
 use crate::federation::{Federation, POLICY, dealt, people};
 use crate::processes::{adult, adult_policy, alone};
 use crate::simulation::{Case, calm_down, count, publish_one, seeds};
-use crate::world::{SITES, Trouble, World};
+use crate::world::{SITES, Trouble, World, release_united};
 
 const APART: &str = "rows = \"apart\"\ndeadlines = { silence-s = 6, handshake-s = 3, answer-s = 3 }\n";
 
-const QUESTIONS: [&str; 10] = [
+const QUESTIONS: [&str; 15] = [
     "SELECT disease, COUNT(*) FROM data GROUP BY disease",
     "SELECT COUNT(*) FROM data WHERE disease = 'flu'",
     "SELECT COUNT(*), AVG(age) FROM data WHERE disease <> 'cold' AND age BETWEEN 25 AND 40",
@@ -39,6 +41,11 @@ const QUESTIONS: [&str; 10] = [
     "SELECT village FROM data WHERE disease = 'flu' AND village = 'hill'",
     "SELECT COUNT(*) FROM data WHERE disease = 'flu' AND age > 1000",
     "SELECT disease FROM data GROUP BY disease",
+    "SELECT disease, MIN(age), MAX(age), MEDIAN(age) FROM data GROUP BY disease",
+    "SELECT disease, COUNT(*) FROM data GROUP BY disease HAVING COUNT(*) > 3",
+    "SELECT village, COUNT(DISTINCT disease) FROM data WHERE age > 30 GROUP BY village",
+    "SELECT SUM(CASE WHEN disease = 'flu' AND age > 30 THEN age ELSE 0 END) / COUNT(*) FROM data",
+    "SELECT disease, QUANTILE(age, 0.9), STDDEV(age) FROM data GROUP BY disease",
 ];
 
 /// More combinations of protected values than can be counted.
@@ -81,8 +88,8 @@ fn check_answers(world: &mut World) -> (usize, Vec<String>) {
                 assert_eq!(comparable(found), *expected, "{sql}");
                 answered += 1;
             }
-            Err(Unanswered::Failed { why, blamed: name }) => {
-                blamed.push(name.unwrap_or_else(|| panic!("nobody is blamed: {why}")));
+            Err(Unanswered::Failed { why, about: name }) => {
+                blamed.push(name.unwrap_or_else(|| panic!("no custodian is named: {why}")));
             }
             Err(Unanswered::Refused(error)) => panic!("{sql}: {error}"),
         }
@@ -90,7 +97,7 @@ fn check_answers(world: &mut World) -> (usize, Vec<String>) {
     (answered, blamed)
 }
 
-/// Until nobody waits for an answer.
+/// Until no client waits for an answer.
 fn settle(world: &mut World) {
     for _ in 0..2500 {
         world.step();
@@ -99,6 +106,17 @@ fn settle(world: &mut World) {
         }
     }
     panic!("a question is open after 25 seconds");
+}
+
+/// A node that was started answers when all its peers have confirmed its journal, or after a while.
+fn await_confirmation(world: &mut World) {
+    for _ in 0..2500 {
+        if world.sites.iter().all(|site| site.node.as_ref().is_some_and(|node| node.epoch().is_some())) {
+            return;
+        }
+        world.step();
+    }
+    panic!("a journal is not confirmed after 25 seconds");
 }
 
 #[test]
@@ -113,12 +131,12 @@ fn every_site_answers_what_the_whole_release_would() {
     }
     settle(&mut world);
     assert_eq!(check_answers(&mut world), (SITES * QUESTIONS.len(), Vec::new()));
-    // The class sizes are known: nobody else hears of such a question.
+    // The class sizes are known: no other node receives such a question.
     let heard = world.questions_at(1).iter().filter(|sql| **sql == QUESTIONS[4]).count();
     assert_eq!(heard, 1);
     let heard = world.questions_at(1).iter().filter(|sql| **sql == QUESTIONS[0]).count();
     assert_eq!(heard, SITES);
-    let refused = world.ask(0, "SELECT disease, MAX(age) FROM data GROUP BY disease").unwrap();
+    let refused = world.ask(0, "SELECT disease, MODE(age) FROM data GROUP BY disease").unwrap();
     assert!(refused.is_ok(), "it is refused when it is read");
     let (_, _, answer) = world.answers.pop().unwrap();
     assert!(matches!(answer, Err(Unanswered::Refused(_))), "{answer:?}");
@@ -127,7 +145,7 @@ fn every_site_answers_what_the_whole_release_would() {
 #[test]
 fn lost_late_and_repeated_messages_and_crashes_change_no_answer() {
     let (mut answered, mut blamed, mut crashes) = (0, 0, 0);
-    let seeds = seeds(count("HEDGEROW_SIMULATIONS", 60));
+    let seeds = seeds(count("HEDGEROW_SIMULATIONS", 24));
     for seed in &seeds {
         let _case = Case(*seed);
         let mut world = World::apart(*seed);
@@ -148,6 +166,7 @@ fn lost_late_and_repeated_messages_and_crashes_change_no_answer() {
         let (found, names) = check_answers(&mut world);
         (answered, blamed, crashes) = (answered + found, blamed + names.len(), crashes + world.crashes);
         // Then all is answered again, at all of them.
+        await_confirmation(&mut world);
         for place in 0..SITES {
             world.ask(place, QUESTIONS[3]).unwrap().unwrap();
         }
@@ -156,7 +175,9 @@ fn lost_late_and_repeated_messages_and_crashes_change_no_answer() {
         world.check();
     }
     if seeds.len() > 1 {
-        assert!(answered > 1000 && blamed > 20 && crashes > 20, "{answered} answered, {blamed} not, {crashes} crashes");
+        let seeds = seeds.len();
+        let enough = answered > 16 * seeds && blamed > seeds / 3 && crashes as usize > seeds / 3;
+        assert!(enough, "{answered} answered, {blamed} not, {crashes} crashes");
     }
 }
 
@@ -223,36 +244,37 @@ fn what_is_not_a_question_of_the_epoch_is_turned_away() {
     let wrong = wrong.map(|(question, why)| (question.named(), why));
     let under_another_name = Question { sql: QUESTIONS[1].to_owned(), ..question(1).named() };
     for (wrong, why) in wrong.into_iter().chain([(under_another_name, "under the name of another")]) {
-        let sent = world.inject(0, 1, Frame::Asking(Asking::Ask { question: wrong }));
-        let [(to, Frame::Asking(Asking::Unanswered { why: found, blamed, .. }))] = sent.as_slice() else {
+        let sent = world.inject(0, 1, Content::Asking(Asking::Ask { question: wrong }));
+        let [(to, Frame { content: Content::Asking(Asking::Unanswered { why: found, .. }), .. })] = sent.as_slice()
+        else {
             panic!("{why}: {sent:?}");
         };
         assert!(to == "site-1" && found.contains(why), "{why}: {found}");
-        assert_eq!(blamed.as_deref(), Some("site-0"));
     }
     // SQL that no node would ask for, garbage in a session, and too many questions.
     let bad = Question { sql: "SELECT disease FROM".to_owned(), ..question(6) }.named();
-    world.inject(0, 1, Frame::Asking(Asking::Ask { question: bad }));
+    world.inject(0, 1, Content::Asking(Asking::Ask { question: bad }));
     assert!(!world.is_asking());
     for (analyst, from, taken) in [("ada", 10, 32), ("bob", 100, 32), ("eve", 200, 0)] {
         for number in 0..40 {
             let question = Question { analyst: analyst.to_owned(), ..question(from + number) }.named();
-            let sent = world.inject(0, 1, Frame::Asking(Asking::Ask { question }));
-            let refused = matches!(sent.as_slice(), [(_, Frame::Asking(Asking::Unanswered { .. }))]);
+            let sent = world.inject(0, 1, Content::Asking(Asking::Ask { question }));
+            let refused =
+                matches!(sent.as_slice(), [(_, Frame { content: Content::Asking(Asking::Unanswered { .. }), .. })]);
             assert_eq!(refused, number >= taken, "{number} of {analyst}");
         }
     }
     assert!(world.is_asking());
-    // What is over is not said again as often as somebody likes.
+    // The end of a question is repeated once, not for every request.
     let id = Question { sql: "SELECT disease FROM".to_owned(), ..question(6) }.named().id;
-    let said = |world: &mut World| world.inject(0, 1, Frame::Asking(Asking::Again { id })).len();
+    let said = |world: &mut World| world.inject(0, 1, Content::Asking(Asking::Again { id })).len();
     assert_eq!([said(&mut world), said(&mut world), said(&mut world)], [1, 0, 0]);
-    // Site 1 never takes part in the answers: after a while nobody waits for it any more.
+    // Site 1 never takes part in the answers: after a while no node waits for it.
     settle(&mut world);
     world.ask(2, QUESTIONS[0]).unwrap().unwrap();
     settle(&mut world);
     assert_eq!(check_answers(&mut world), (1, Vec::new()));
-    // Who does not want to know any more gets no answer, and nobody works for it.
+    // A client that disconnected gets no answer, and no node works on its question.
     world.ask(2, QUESTIONS[0]).unwrap().unwrap();
     world.forget(2);
     settle(&mut world);
@@ -300,7 +322,7 @@ fn adult_in_parts_is_answered_as_the_release_of_all_rows_is() {
     let ((header, rows), policy) = (adult(2000), adult_policy());
     let folder = tempfile::tempdir().unwrap();
     alone(folder.path(), &policy, &header, &rows);
-    let release = folder.path().join("alone");
+    let terms = Terms::new(Policy::load(&folder.path().join("policy.toml")).unwrap(), |agreed| agreed).unwrap();
     let questions = [
         "SELECT \"salary-class\", COUNT(*) FROM data GROUP BY \"salary-class\"",
         "SELECT \"salary-class\", COUNT(*), AVG(age) FROM data WHERE age >= 40 GROUP BY \"salary-class\"",
@@ -322,8 +344,16 @@ fn adult_in_parts_is_answered_as_the_release_of_all_rows_is() {
         for ending in federation.run(0) {
             assert_eq!(ending["ended"], "published", "{ending}");
         }
-        for sql in questions {
+        let part = |place: usize| Part::read(&federation.data(place).join("epochs/1")).unwrap().unwrap();
+        let release = folder.path().join(format!("of {sites}"));
+        release_united(&terms, &(0..sites).map(part).collect::<Vec<_>>(), &release);
+        for (number, sql) in questions.into_iter().enumerate() {
             let expected = expected(&release, sql);
+            // One who holds all rows knows that none lacks a value; the agreement of custodians
+            // declares a missing one, which `*` covers.
+            if ![2, 3, 4].contains(&number) {
+                assert_eq!(expected, self::expected(&folder.path().join("alone"), sql), "{sql}");
+            }
             for place in 0..sites {
                 assert_eq!(answered(&federation, place, sql).unwrap(), expected, "{sites} sites, at {place}: {sql}");
             }
@@ -343,7 +373,7 @@ fn adult_in_parts_is_answered_as_the_release_of_all_rows_is() {
         assert_eq!(lines, 2);
         let listed = client.simple_query("SELECT column_name FROM information_schema.columns").unwrap();
         assert!(listed.len() > 9, "{listed:?}");
-        let refused = client.simple_query("SELECT MAX(age) FROM data").unwrap_err();
+        let refused = client.simple_query("SELECT MODE(age) FROM data").unwrap_err();
         assert_eq!(refused.code().map(postgres::error::SqlState::code), Some("0A000"), "{refused}");
         if let Ok(output) = Command::new("psql")
             .args([
@@ -366,7 +396,7 @@ fn adult_in_parts_is_answered_as_the_release_of_all_rows_is() {
         } else {
             assert!(std::env::var_os("HEDGEROW_CI").is_none(), "psql is not here");
         }
-        // Nobody has the rows of others.
+        // No node has the rows of others.
         let mut own = 0;
         for place in 0..sites {
             let epoch = federation.data(place).join("epochs/1");
@@ -396,7 +426,7 @@ fn a_node_that_is_away_is_named_and_what_is_published_survives_a_restart() {
         let why = answered(&federation, place, sql).unwrap_err();
         assert!(why.contains("site-2") && began.elapsed() < Duration::from_secs(20), "{why}");
     }
-    // What needs nobody else is answered all the same.
+    // A question that needs no other node is still answered.
     answered(&federation, 0, "SELECT sex, COUNT(*) FROM data GROUP BY sex").unwrap();
     federation.signal(2, "-CONT");
     assert_eq!(answered_in_time(&federation, 2, sql), expected);
@@ -477,7 +507,7 @@ fn every_custodian_journals_the_question_and_what_it_opened_and_nobody_sees_rows
     let sql = "SELECT disease, COUNT(*) FROM data WHERE age > 40 GROUP BY disease";
     answered(&federation, 1, sql).unwrap();
     let refused = answered(&federation, 1, "SELECT name FROM data").unwrap_err();
-    assert!(refused.contains("there is no column `name`"), "{refused}");
+    assert!(refused.contains("the release has no column `name`"), "{refused}");
     (0..3).for_each(|place| federation.stop(place));
     let mut opened = Vec::new();
     for place in 0..3 {

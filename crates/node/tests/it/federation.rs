@@ -51,7 +51,7 @@ impl Drop for Federation {
 }
 
 impl Federation {
-    /// Nodes with these rows, not started; `more` goes into everybody's settings.
+    /// Nodes with these rows, not started; `more` goes into the settings of each.
     pub(crate) fn new(policy: &str, parts: &[String], more: &str) -> Federation {
         let folder = tempfile::tempdir().unwrap();
         let names: Vec<String> = (0..parts.len()).map(|place| format!("site-{place}")).collect();
@@ -131,6 +131,11 @@ impl Federation {
         }
     }
 
+    /// Has a node read its settings again.
+    pub(crate) fn reload(&self, place: usize) -> Result<Value, String> {
+        self.ask(place, &Request::Reload { operator: "tester".to_owned() })
+    }
+
     pub(crate) fn status(&self, place: usize) -> Value {
         self.ask(place, &Request::Status).unwrap()
     }
@@ -171,14 +176,24 @@ impl Federation {
         })
     }
 
-    /// Proposes, approves everywhere, and waits for everybody's end.
+    /// Proposes, approves everywhere, and waits for the end at every node.
     pub(crate) fn run(&self, by: usize) -> Vec<Value> {
+        self.run_at(by, self.names.len())
+    }
+
+    /// The same with the first nodes alone.
+    pub(crate) fn run_at(&self, by: usize, nodes: usize) -> Vec<Value> {
+        self.run_insisting(by, nodes, false)
+    }
+
+    /// The same, although rows were in other runs.
+    pub(crate) fn run_insisting(&self, by: usize, nodes: usize, insist: bool) -> Vec<Value> {
         let run = self.propose(by);
-        for place in 0..self.names.len() {
+        for place in 0..nodes {
             let plan = self.plan(place, &run);
-            self.approve(place, &plan).unwrap();
+            self.ask(place, &Request::Approve { operator: "tester".to_owned(), plan, insist }).unwrap();
         }
-        (0..self.names.len()).map(|place| self.ending(place, &run)).collect()
+        (0..nodes).map(|place| self.ending(place, &run)).collect()
     }
 
     /// No identifier, and nothing of another's rows, is in any file of a node but its source.

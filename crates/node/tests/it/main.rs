@@ -2,14 +2,22 @@
 
 mod analysts;
 mod apart;
+mod attacks;
+mod byzantine;
 mod clients;
+mod contradictions;
 mod federation;
+mod handed_on;
 mod memory;
+mod operating;
 mod outputs;
+mod pinning;
 mod processes;
+mod restored;
 #[path = "../../../cli/tests/it/schema.rs"]
 mod schema;
 mod simulation;
 mod speed;
 mod strangers;
+mod trust;
 mod world;

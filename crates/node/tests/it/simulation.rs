@@ -88,6 +88,7 @@ fn a_crash_at_any_write_leaves_no_half_published_run_and_the_next_one_succeeds()
                 calm_down(&mut world, &format!("site {site} broke at write {at}"));
                 world.check();
                 publish_one(&mut world);
+                world.check_blame();
                 assert!(world.crashes > 0, "site {site} did not break at write {at}");
             }
         }
@@ -124,6 +125,7 @@ fn losses_delays_repetitions_partitions_and_crashes() {
         world.check();
         published += world.epochs()[0];
         publish_one(&mut world);
+        world.check_blame();
         (crashes, held) = (crashes + world.crashes, held + world.held);
     }
     if seeds.len() > 1 {

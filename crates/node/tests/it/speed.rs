@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use hedgerow_node::disk::read_journal;
 use hedgerow_node::journal::What;
+use hedgerow_node::message::{Content, Frame};
 use hedgerow_node::operator::Request;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -14,6 +15,7 @@ use crate::apart::TWO_PROTECTED;
 use crate::federation::{Federation, dealt};
 use crate::processes::{adult, adult_policy, alone};
 use crate::simulation::count;
+use crate::world::signing;
 
 /// Seconds from the last approval until all have published, and the rounds in which values opened.
 fn timed(policy: &str, parts: &[String]) -> (f64, usize) {
@@ -37,6 +39,41 @@ fn timed(policy: &str, parts: &[String]) -> (f64, usize) {
     })
     .unwrap();
     (seconds, rounds)
+}
+
+/// Milliseconds that it takes to sign a message of a step, and to read and verify it.
+fn signing_ms(bytes: usize) -> (f64, f64) {
+    const TIMES: u32 = 200;
+    let (key, content) = (signing(0), Content::Step(vec![7; bytes]));
+    let public = key.public();
+    let began = Instant::now();
+    let frames: Vec<Vec<u8>> = (0..TIMES).map(|_| Frame::sign(content.clone(), &key).encode()).collect();
+    let signed = began.elapsed().as_secs_f64();
+    assert!(frames[0].len() >= bytes + 64);
+    let began = Instant::now();
+    let verified = |frame: &Vec<u8>| Frame::decode(&frame[4..]).unwrap().signed().verifies(&public);
+    assert!(frames.iter().all(verified));
+    let each = |seconds: f64| 1000.0 * seconds / f64::from(TIMES);
+    (each(signed), each(began.elapsed().as_secs_f64()))
+}
+
+/// In every round a node signs one message for all others, and verifies one of each.
+#[test]
+#[ignore = "measures: the result depends on what else the machine does"]
+fn signatures_take_less_than_a_fifth_of_a_run() {
+    for bytes in [500, 10_000, 100_000] {
+        let (sign, verify) = signing_ms(bytes);
+        println!("{bytes} bytes: {sign:.3} ms to sign, {verify:.3} ms to read and verify");
+    }
+    let ((header, rows), policy) = (adult(usize::MAX), adult_policy());
+    for sites in [3, 5] {
+        let (seconds, rounds) = timed(&policy, &dealt(&header, &rows, sites));
+        // Messages of this run have 10 kB on average, and the long ones 100 kB.
+        let (sign, verify) = signing_ms(100_000);
+        let all = rounds as f64 * (sign + (sites - 1) as f64 * verify) / 1000.0;
+        println!("{sites} nodes: {seconds:.2} s, {rounds} rounds; signatures take at most {all:.3} s of each node");
+        assert!(all <= seconds / 5.0);
+    }
 }
 
 /// How long the answers of all custodians take, one after the other.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hedgerow_joint::{Agreed, AgreedRef, JointClass, JointRow, Share};
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Frame, QuestionId, RunId};
+use hedgerow_node::message::{Content, Frame, QuestionId, RunId};
 use hedgerow_node::outlines::Outlines;
 use hedgerow_node::part::{OwnRows, Part};
 use hedgerow_node::settings::{Deadlines, Peer, Role};
@@ -18,12 +18,13 @@ use hedgerow_node::terms::Terms;
 use hedgerow_node::{Command, Custodian, Ending, Node, Sent, Time, Totals, Unanswered};
 use hedgerow_policy::Policy;
 use hedgerow_release::Release;
-use hedgerow_smc::Member;
+use hedgerow_smc::{Member, SigningKey};
 use hedgerow_table::progress::NoProgress;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
 
+use crate::byzantine::Byzantine;
 use crate::memory::Memory;
 
 pub(crate) const K: u64 = 3;
@@ -31,13 +32,27 @@ pub(crate) const SITES: usize = 4;
 const STEP_MS: u64 = 10;
 const CANARY: &str = "canary-village";
 
-/// What everybody agrees on, and the rows of each, the second time with one row more.
+/// What the sites agree on, and the rows of each, the second time with one row more.
 pub(crate) struct Example {
     terms: Arc<Terms>,
     /// The same for rows that stay apart.
     apart: AgreedRef,
     shares: Vec<[Share; 2]>,
     _folder: tempfile::TempDir,
+}
+
+/// Writes the release that custodians publish whose rows do not stay apart.
+pub(crate) fn release_united(terms: &Terms, parts: &[Part], place: &Path) {
+    let mut rows = Vec::new();
+    for OwnRows { class, codes } in parts.iter().map(|part| &part.own) {
+        let row = |row: usize| JointRow {
+            class: class[row],
+            codes: codes.iter().map(|codes| codes[row]).collect(),
+            carried: Vec::new(),
+        };
+        rows.extend((0..class.len()).map(row));
+    }
+    terms.release(&parts[0].common.classes, &rows, place.to_owned()).unwrap();
 }
 
 /// `wide` has two more protected attributes, with more combinations of values than are counted.
@@ -108,7 +123,7 @@ struct Packet {
 pub(crate) struct Site {
     name: String,
     pub(crate) memory: Memory,
-    node: Option<Node<Memory>>,
+    pub(crate) node: Option<Node<Memory>>,
     up_at: u64,
     /// Whether its rows have changed since the first run.
     pub(crate) changed: Arc<AtomicBool>,
@@ -144,10 +159,16 @@ pub(crate) struct World {
     /// Refusals of operators' approvals, by the book.
     pub(crate) held: u32,
     endings: BTreeMap<RunId, BTreeSet<bool>>,
+    /// The site that does not follow the protocol.
+    pub(crate) byzantine: Option<Byzantine>,
 }
 
-fn member(site: usize) -> Member {
-    Member { name: format!("site-{site}"), key: [site as u8 + 1; 32] }
+pub(crate) fn signing(site: usize) -> SigningKey {
+    SigningKey::from_bytes(&[site as u8 + 1; 32])
+}
+
+pub(crate) fn member(site: usize) -> Member {
+    Member { name: format!("site-{site}"), key: [site as u8 + 1; 32], signing_key: signing(site).public() }
 }
 
 impl World {
@@ -174,7 +195,17 @@ impl World {
             crashes: 0,
             held: 0,
             endings: BTreeMap::new(),
+            byzantine: None,
         }
+    }
+
+    /// With one site that sends whatever it likes.
+    pub(crate) fn with_byzantine(seed: u64, byzantine: Byzantine) -> World {
+        World { byzantine: Some(byzantine), ..World::new(seed) }
+    }
+
+    pub(crate) fn is_honest(&self, place: usize) -> bool {
+        self.byzantine.as_ref().is_none_or(|byzantine| byzantine.place != place)
     }
 
     /// With rows that stay with their custodians.
@@ -191,7 +222,7 @@ impl World {
         Time { steady_ms: self.now, unix_ms: 1_800_000_000_000 + self.now }
     }
 
-    fn start(&mut self, place: usize) {
+    pub(crate) fn start(&mut self, place: usize) {
         let Example { terms, apart, shares, .. } = example(self.wide);
         let agreed = if self.apart { apart } else { &terms.agreed };
         let outline = |classes: &[JointClass]| terms.outline(classes).map_err(|error| error.to_string());
@@ -200,6 +231,7 @@ impl World {
         let seconds = Duration::from_secs;
         let custodian = Custodian {
             own: member(place),
+            signing: Arc::new(signing(place)),
             peers: (0..SITES).filter(|other| *other != place).map(peer).collect(),
             agreed: agreed.clone(),
             deadlines: Deadlines {
@@ -232,7 +264,11 @@ impl World {
         self.pending.retain(|(at, _), _| *at != place);
     }
 
-    fn post(&mut self, from: usize, sent: Sent) {
+    pub(crate) fn post(&mut self, from: usize, sent: Sent) {
+        let sent = match &mut self.byzantine {
+            Some(byzantine) if byzantine.place == from => byzantine.distort(sent),
+            _ => sent,
+        };
         for (name, frame) in sent {
             let Some(to) = self.sites.iter().position(|site| site.name == name) else { continue };
             let bytes = frame.encode();
@@ -295,7 +331,7 @@ impl World {
         Some(begun)
     }
 
-    /// Whoever waits at a site goes away.
+    /// The clients that wait at a site disconnect.
     pub(crate) fn forget(&mut self, place: usize) {
         let waiting: Vec<QuestionId> = self.pending.keys().filter(|(at, _)| *at == place).map(|(_, id)| *id).collect();
         for id in waiting {
@@ -307,14 +343,15 @@ impl World {
     }
 
     /// A frame reaches a site as if a peer had sent it; what the site says to it.
-    pub(crate) fn inject(&mut self, place: usize, from: usize, frame: Frame) -> Sent {
+    pub(crate) fn inject(&mut self, place: usize, from: usize, content: Content) -> Sent {
         let (time, name) = (self.time(), self.sites[from].name.clone());
+        let frame = Frame::sign(content, &signing(from));
         let sent = self.sites[place].node.as_mut().unwrap().receive(time, &name, frame).unwrap();
         self.work(place);
         sent
     }
 
-    /// Whether somebody waits for an answer, or a node is still at work on one.
+    /// Whether a client waits for an answer, or a node is still at work on one.
     pub(crate) fn is_asking(&mut self) -> bool {
         let questions = |status: Value| status["questions"].as_u64();
         !self.pending.is_empty()
@@ -344,27 +381,21 @@ impl World {
         queried.map(|record| record.detail.value()["sql"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// What the whole release of an epoch would answer, had anybody all parts.
+    /// What the whole release of an epoch would answer, if one site had all parts.
     pub(crate) fn expected(&self, epoch: u64, sql: &str) -> Value {
         let parts: Vec<Part> = self.sites.iter().map(|site| site.memory.part(epoch).unwrap().unwrap()).collect();
-        let mut rows = Vec::new();
-        for OwnRows { class, codes } in parts.iter().map(|part| &part.own) {
-            let row = |row: usize| JointRow {
-                class: class[row],
-                codes: codes.iter().map(|codes| codes[row]).collect(),
-                carried: Vec::new(),
-            };
-            rows.extend((0..class.len()).map(row));
-        }
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("release");
-        example(self.wide).terms.release(&parts[0].common.classes, &rows, place.clone()).unwrap();
+        release_united(&example(self.wide).terms, &parts, &place);
         let release = Release::open(&place, &NoProgress).unwrap();
         serde_json::to_value(hedgerow_audit::query::answer(&release, sql).unwrap()).unwrap()
     }
 
     /// Notes how runs ended at a site: never both ways anywhere.
     fn look(&mut self, place: usize) {
+        if !self.is_honest(place) {
+            return;
+        }
         let Some(node) = &self.sites[place].node else { return };
         let runs: BTreeSet<RunId> = {
             let kept = self.sites[place].memory.0.lock().unwrap();
@@ -389,6 +420,13 @@ impl World {
             }
         }
         self.mischief();
+        if let Some(byzantine) = &mut self.byzantine {
+            byzantine.look(&self.sites[byzantine.place].memory);
+        }
+        if let Some(said) = self.byzantine.as_mut().map(Byzantine::invent) {
+            let from = self.byzantine.as_ref().map_or(0, |byzantine| byzantine.place);
+            self.post_as_is(from, said);
+        }
         let (now, stalled) = (self.now, self.stalled.map(|(place, _)| place));
         let is_due = |packet: &Packet| packet.at <= now && Some(packet.to) != stalled;
         let (due, later) = std::mem::take(&mut self.network).into_iter().partition(is_due);
@@ -402,7 +440,10 @@ impl World {
                 continue;
             }
             let (time, name) = (self.time(), self.sites[from].name.clone());
-            let frame = Frame::decode(&bytes[4..]).unwrap();
+            let Ok(frame) = Frame::decode(&bytes[4..]) else { continue };
+            if let Some(byzantine) = self.byzantine.as_mut().filter(|byzantine| byzantine.place == to) {
+                byzantine.hear(&frame);
+            }
             if let Some(node) = &mut self.sites[to].node {
                 let result = node.receive(time, &name, frame);
                 self.settle(to, result);
@@ -416,6 +457,14 @@ impl World {
                     self.settle(place, result);
                 }
             }
+        }
+    }
+
+    fn post_as_is(&mut self, from: usize, sent: Sent) {
+        for (name, frame) in sent {
+            let Some(to) = self.sites.iter().position(|site| site.name == name) else { continue };
+            let at = self.now + self.rng.random_range(1..30);
+            self.network.push(Packet { at, from, to, bytes: frame.encode() });
         }
     }
 
@@ -499,6 +548,14 @@ impl World {
         self.sites.iter().map(|site| site.memory.0.lock().unwrap().placed.len() as u64).collect()
     }
 
+    /// All sites follow the protocol, so none is blamed.
+    pub(crate) fn check_blame(&self) {
+        for site in &self.sites {
+            let kept = site.memory.0.lock().unwrap();
+            assert!(!kept.journal.iter().any(|record| record.what == What::Blamed), "an honest site is blamed");
+        }
+    }
+
     /// What must hold once nothing is open.
     pub(crate) fn check(&self) {
         let kept: Vec<_> = self.sites.iter().map(|site| site.memory.0.lock().unwrap()).collect();
@@ -534,7 +591,7 @@ impl World {
             }
             let burned = site.journal.iter().filter(|record| record.what == What::Burned);
             let plans: BTreeSet<String> = burned.map(|record| record.detail.value()["plan"].to_string()).collect();
-            assert!(plans.len() <= 1, "rows were in two plans, and nobody insisted");
+            assert!(plans.len() <= 1, "rows were in two plans, and no site insisted");
             let text = format!("{:?}", site.journal);
             assert!(!text.contains(CANARY), "a value of a row is in the journal");
         }

@@ -37,6 +37,57 @@ pub(super) fn identifying_shape(domain: &Domain) -> Option<&'static str> {
     }
 }
 
+/// Names by their form, whatever the header: nearly all values are two or three capitalized words
+/// (`Ann Smith`, `Smith, Ann`, `Ann B. Smith`), there are many of them, and both first and last
+/// words come again with others. Places and diagnoses are seldom all of two words.
+pub(super) fn names_of_people(facts: &Facts<'_>) -> Option<&'static str> {
+    const NAMES_MIN: u64 = 20;
+    const NEARLY_ALL: f64 = 0.95;
+    let Values::Category(values) = facts.domain().values() else { return None };
+    if facts.distinct < NAMES_MIN {
+        return None;
+    }
+    let sample: Vec<&str> = spread(values).map(AsRef::as_ref).collect();
+    let named = sample.iter().filter(|text| is_full_name(text)).count();
+    if (named as f64) < NEARLY_ALL * sample.len() as f64 {
+        return None;
+    }
+    let ends = |last: bool| -> usize {
+        let mut words: Vec<&str> = sample
+            .iter()
+            .filter_map(|text| if last { text.split(' ').next_back() } else { text.split(' ').next() })
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        words.len()
+    };
+    let repeats = ends(false) < sample.len() && ends(true) < sample.len();
+    (repeats || facts.distinct_share() > 0.5).then_some("two capitalized words: names of people")
+}
+
+fn is_full_name(text: &str) -> bool {
+    let words: Vec<&str> = text.split(' ').collect();
+    let is_word = |word: &str| {
+        let word = word.trim_end_matches(',');
+        let mut letters = word.chars();
+        letters.next().is_some_and(char::is_uppercase)
+            && word.chars().count() >= 2
+            && letters.all(|letter| letter.is_alphabetic() || matches!(letter, '\'' | '’' | '-'))
+            && word.chars().any(char::is_lowercase)
+    };
+    let is_initial = |word: &str| {
+        let mut letters = word.trim_end_matches('.').chars();
+        letters.next().is_some_and(char::is_uppercase) && letters.next().is_none()
+    };
+    match words.as_slice() {
+        [first, last] => is_word(first) && is_word(last),
+        [first, middle, last] => {
+            is_word(first) && (is_initial(middle) || is_initial(last)) && (is_word(middle) || is_word(last))
+        }
+        _ => false,
+    }
+}
+
 /// Whole numbers that count rows or persons: all different, and either without large gaps or all
 /// equally long.
 pub(super) fn is_serial(facts: &Facts<'_>) -> bool {

@@ -8,11 +8,11 @@ use hedgerow_table::date::Date;
 use hedgerow_table::read::{NumberFormat, ReadOptions};
 use hedgerow_table::{DateFormat, Table, Values};
 
-/// A column with more different texts than this is neither numbers nor dates that somebody wrote
-/// differently: reading them all again would take long.
+/// A column with more different texts than this is not tried for other formats of numbers and
+/// dates: reading them all again would take long.
 const TEXTS_MAX: usize = 5_000_000;
 
-/// What to read the source anew with.
+/// The options to read the source again with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FoundFormats {
     /// When it is not the decimal point alone.

@@ -13,7 +13,7 @@ pub(super) struct Plan {
     pub(super) way: Way,
     /// The type to declare: the one found, or `category` for numbers that are codes.
     pub(super) kind: Kind,
-    /// What a reader should know about the levels; may be empty.
+    /// A note about the levels; may be empty.
     pub(super) about: &'static str,
     /// The texts in their order, when they have one; else empty.
     pub(super) order: Vec<String>,
@@ -27,8 +27,15 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The same column, joined by the columns that it determines.
+    pub(super) fn by_place(self, way: Way) -> Plan {
+        Plan { way, about: "joined by the columns that it determines", by_frequency: false, ..self }
+    }
+}
+
 /// At most this many values need no level between them and the top.
-const FEW: u64 = 8;
+const UNGROUPED_VALUES_MAX: u64 = 8;
 
 /// Codes this long have a level for every character; longer ones only where the characters divide
 /// them well.
@@ -79,7 +86,7 @@ fn texts(facts: &Facts<'_>, concept: Concept) -> Plan {
     }
     // A code's characters say which values belong together, also when there are few.
     let coded = concept == Concept::Code && facts.distinct > 2 && facts.length_min >= 3;
-    if facts.distinct <= FEW && !star && !coded {
+    if facts.distinct <= UNGROUPED_VALUES_MAX && !star && !coded {
         return Plan { order: groups::bands_in_order(facts), ..Plan::new(Way::None, kind, "") };
     }
     if let Some((file, ambiguous)) = dates::written_out(facts) {

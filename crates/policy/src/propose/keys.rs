@@ -9,7 +9,7 @@ use super::profile::Facts;
 const ROWS_ENOUGH: u64 = 20;
 /// A key of households has at least this many values.
 const KEYS_MIN: u64 = 50;
-/// Nobody's household is larger than this.
+/// The most rows of one household.
 const HOUSEHOLD_MAX: u64 = 60;
 
 /// Why the values number rows or groups of rows, if they do.
@@ -58,7 +58,7 @@ pub(super) fn numbers_persons(household: &Facts<'_>, person: &Facts<'_>) -> bool
     if !small || !shared || person.missing > 0 || person.rows < ROWS_ENOUGH {
         return false;
     }
-    if uniqueness::unique_rows(&[household.column, person.column]) < person.rows {
+    if uniqueness::singled_out(&[household.column, person.column], uniqueness::People::Rows) < person.rows {
         return false;
     }
     let mut highest = vec![0u64; household.counts.len()];

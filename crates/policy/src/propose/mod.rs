@@ -13,6 +13,8 @@ mod codes;
 mod content;
 mod countries;
 mod dates;
+mod dependent;
+mod described;
 #[cfg(test)]
 mod field_tests;
 mod formats;
@@ -21,6 +23,7 @@ mod hierarchies;
 mod keys;
 mod nulls;
 mod numbers;
+mod odd_texts;
 mod profile;
 mod proposed;
 mod relations;
@@ -29,6 +32,7 @@ mod rules;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod units;
 mod vocabulary;
 mod way;
 mod write;
@@ -36,16 +40,20 @@ mod write;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use hedgerow_table::{InputError, Table};
+use hedgerow_table::{Column, InputError, Table};
 
 use crate::Role;
+pub use described::Described;
 pub use formats::{FoundDates, FoundFormats, detected_formats};
 pub use nulls::suspected_nulls;
+pub use odd_texts::odd_texts;
 pub use profile::ColumnProfile;
 use profile::Facts;
 pub use proposed::ProposeOptions;
-use proposed::Proposed;
+use proposed::{Proposed, Rows};
 pub use relations::Relation;
+use roles::ProposedRole;
+use units::FoundUnits;
 use way::Way;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -56,8 +64,13 @@ pub struct Proposal {
     pub files: Vec<(PathBuf, String)>,
     /// One per column, in the order of the table.
     pub profiles: Vec<ColumnProfile>,
-    /// What columns that would be released disclose about one another.
+    /// Relations between columns that would be released.
     pub relations: Vec<Relation>,
+    /// The column that says whom a row is about, where rows belong to units.
+    pub unit: Option<String>,
+    /// The protected attributes, from the one that should rather stay to the one that should rather
+    /// go.
+    pub protected: Vec<String>,
 }
 
 /// Refuses tables for which no policy can be proposed: those that were read with a wrong delimiter,
@@ -72,6 +85,15 @@ pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
             format!("set `delimiter = {:?}` under `[source]` of a policy, or convert the file", delimiter.to_string());
         return Err(InputError::new(path, problem, hint));
     }
+    if !table.columns.is_empty() && table.rows >= 2 {
+        let facts: Vec<Facts<'_>> = table.columns.iter().map(Facts::of).collect();
+        let roles = roles::propose_roles(&facts);
+        if !roles.iter().any(|role| role.role == Some(Role::Quasi)) {
+            let problem = "every column identifies a person: there is nothing that could be released";
+            let hint = "give a table with attributes of people, such as age, sex, place or diagnosis";
+            return Err(InputError::new(path, problem, hint));
+        }
+    }
     if table.rows < 2 {
         let hint = "nobody can hide in it: give the data of all people";
         return Err(InputError::new(path, "the table has a single row: no policy protects anyone", hint));
@@ -82,14 +104,34 @@ pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
 /// Proposes a policy for a table whose columns have all been read. `source` is the data's path as
 /// the policy should name it.
 pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposal {
-    let facts: Vec<Facts<'_>> = table.columns.iter().map(Facts::of).collect();
-    let roles = roles::propose_roles(&facts);
+    let described = |column: &Column| options.described.get(&column.name);
+    let facts: Vec<Facts<'_>> =
+        table.columns.iter().map(|column| Facts::of(column).described(described(column))).collect();
+    let mut roles = roles::propose_roles(&facts);
+    roles::omit_costly(&facts, &mut roles, &options.costly);
+    let units = if options.no_unit { None } else { units::find(table, &facts, &mut roles) };
+    match &units {
+        // The rows of one unit agree on much that does not follow.
+        Some(units) => dependent::make_known(&units.first_rows(table), &mut roles),
+        None => dependent::make_known(table, &mut roles),
+    }
+    let protected = roles::by_worth(&facts, &roles);
+    let above: Vec<Option<Way>> = {
+        let shown = |role: &ProposedRole| role.role.is_some_and(Role::is_released);
+        let others: Vec<&Facts<'_>> =
+            facts.iter().zip(&roles).filter(|(_, role)| shown(role)).map(|(facts, _)| facts).collect();
+        facts.iter().map(|facts| dependent::levels_above(facts, &others)).collect()
+    };
     let mut taken: HashSet<String> = HashSet::new();
     let mut files = Vec::new();
     let mut columns = Vec::with_capacity(facts.len());
-    for (number, (facts, role)) in facts.into_iter().zip(roles).enumerate() {
+    for (number, ((facts, role), above)) in facts.into_iter().zip(roles).zip(above).enumerate() {
         let quasi = role.role == Some(Role::Quasi);
-        let plan = quasi.then(|| hierarchies::plan(&facts, role.concept));
+        let plan = quasi.then(|| match (hierarchies::plan(&facts, role.concept), above) {
+            // What lies in what is better than what is as frequent as what.
+            (plan, Some(way)) if plan.by_frequency => plan.by_place(way),
+            (plan, _) => plan,
+        });
         let mut file = None;
         if let Some(Way::File { text, .. }) = plan.as_ref().map(|plan| &plan.way) {
             let path = format!("hierarchies/{}.csv", file_stem(&facts.column.name, number, &mut taken));
@@ -99,11 +141,32 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
         let dates = options.formats.dates_of(&facts.column.name).cloned();
         columns.push(Proposed { facts, role, plan, file, dates });
     }
-    let released = columns.iter().filter(|column| column.role.role.is_some_and(|role| role != Role::Identifier));
+    let released = columns.iter().filter(|column| column.role.role.is_some_and(Role::is_released));
     let relations = relations::find(&released.map(|column| &column.facts).collect::<Vec<_>>());
-    let policy = write::policy(&columns, &relations, table.rows as u64, source, options);
+    let rows =
+        Rows { rows: table.rows as u64, units: units.as_ref(), one_row_of: one_row_of(table, units.as_ref(), options) };
+    let policy = write::policy(&columns, &relations, &rows, source, options);
     let profiles = columns.iter().map(Proposed::profile).collect();
-    Proposal { policy, files, profiles, relations }
+    let unit = units.map(|units| table.columns[units.column].name.clone());
+    Proposal { policy, files, profiles, relations, unit, protected }
+}
+
+/// The columns of which a unit may have several values, where only one row of it is taken as known.
+fn one_row_of(table: &Table, units: Option<&FoundUnits>, options: &ProposeOptions) -> HashSet<String> {
+    let Some(units) = units.filter(|_| options.one_row) else { return HashSet::new() };
+    let varying = (0..table.columns.len()).filter(|&column| units.vary_in(table, column));
+    varying.map(|column| table.columns[column].name.clone()).collect()
+}
+
+/// Profiles the columns of a table, with the roles and hierarchies that a proposal would have.
+pub fn profiles(table: &Table) -> Vec<ColumnProfile> {
+    let facts: Vec<Facts<'_>> = table.columns.iter().map(Facts::of).collect();
+    let roles = roles::propose_roles(&facts);
+    let proposed = facts.into_iter().zip(roles).map(|(facts, role)| {
+        let plan = (role.role == Some(Role::Quasi)).then(|| hierarchies::plan(&facts, role.concept));
+        Proposed { facts, role, plan, file: None, dates: None }
+    });
+    proposed.map(|column| column.profile()).collect()
 }
 
 impl Proposed<'_> {

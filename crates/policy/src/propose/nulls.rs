@@ -11,13 +11,13 @@ use hedgerow_table::domain::parse_float;
 use hedgerow_table::{Table, Values};
 
 /// Hardly ever anything else, in whichever column.
-const CERTAIN: &[&str] = &[
+const KNOWN_NULLS: &[&str] = &[
     "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null", "Null", "NaN", "nan", "NAN", "-", "--", ".", "..",
     "#NULL!", "\\N",
 ];
 /// Missing only where they are all that keeps a column from being numbers or dates. A single letter
 /// goes with these.
-const PERHAPS: &[&str] = &[
+const POSSIBLE_NULLS: &[&str] = &[
     "none",
     "None",
     "NONE",
@@ -41,8 +41,8 @@ const PERHAPS: &[&str] = &[
     "nd",
     "ND",
 ];
-/// How many different texts a column may have for a text in it to be looked for; beyond, it is no
-/// category.
+/// A column with more different texts than this is not categorical, and no text in it is taken for
+/// a missing value.
 const TEXTS_MAX: usize = 1_000_000;
 
 /// Texts to count as missing, apart from the empty one, before a policy is proposed for the table.
@@ -72,18 +72,18 @@ pub fn suspected_nulls(table: &Table) -> Vec<String> {
 }
 
 fn is_certain(text: &str) -> bool {
-    CERTAIN.contains(&text)
+    KNOWN_NULLS.contains(&text)
 }
 
 fn is_possible(text: &str) -> bool {
     let letter = text.chars().count() == 1 && text.chars().all(char::is_alphabetic);
-    letter || PERHAPS.contains(&text)
+    letter || POSSIBLE_NULLS.contains(&text)
 }
 
-/// What a column holds besides the texts in question.
+/// The other texts of a column.
 #[derive(Clone, Copy)]
 enum Others {
-    /// Numbers or dates, so that the odd one out is no category.
+    /// Numbers or dates, so that the odd one out is not a category.
     ManyNumbers,
     /// Too few to decide.
     FewNumbers,

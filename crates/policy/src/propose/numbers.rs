@@ -18,7 +18,7 @@ const FINEST_MAX: f64 = 32.0;
 /// Numbers are skewed when one interval of the finest level holds more than this share of the rows.
 const SKEWED: f64 = 0.4;
 /// Fewer values than this stay as they are until the top.
-const FEW: u64 = 7;
+const GROUPED_VALUES_MIN: u64 = 7;
 
 /// Numbers of years that people reach, not codes of age groups.
 pub(super) fn are_ages(facts: &Facts<'_>) -> bool {
@@ -29,7 +29,7 @@ pub(super) fn are_ages(facts: &Facts<'_>) -> bool {
 }
 
 pub(super) fn intervals(facts: &Facts<'_>) -> Option<Intervals> {
-    if facts.distinct < FEW {
+    if facts.distinct < GROUPED_VALUES_MIN {
         return None;
     }
     let numbers = numbers(facts);

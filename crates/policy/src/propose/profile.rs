@@ -1,8 +1,9 @@
-//! What a column looks like from the outside: how many values, how many missing, how evenly spread.
+//! The profile of a column: the number of values, of missing ones, and how evenly they are spread.
 //! No value of the data itself is kept, so that a profile may be printed.
 
 use hedgerow_table::{Column, Domain, Kind, Values};
 
+use super::described::Described;
 use crate::Role;
 
 /// One line of the table that `init` prints.
@@ -15,7 +16,7 @@ pub struct ColumnProfile {
     pub missing: u64,
     /// Different values, the missing one not counted.
     pub distinct: u64,
-    /// The share of rows whose value nobody else has.
+    /// The share of rows whose value no other row has.
     pub unique_share: f64,
     /// The share of rows with the most frequent value.
     pub most_frequent_share: f64,
@@ -49,9 +50,21 @@ pub(super) struct Facts<'t> {
     pub(super) length_max: usize,
     /// Mean length of the different values, in characters.
     pub(super) length_mean: f64,
+    /// What a data dictionary says of it.
+    pub(super) described: Option<&'t Described>,
 }
 
 impl<'t> Facts<'t> {
+    pub(super) fn described(mut self, described: Option<&'t Described>) -> Facts<'t> {
+        self.described = described;
+        self
+    }
+
+    /// Whether whole numbers stand for what a dictionary names.
+    pub(super) fn has_codes(&self) -> bool {
+        self.kind() == Kind::Integer && self.described.is_some_and(|described| !described.values.is_empty())
+    }
+
     pub(super) fn of(column: &'t Column) -> Facts<'t> {
         let counts = column.counts();
         let domain = &column.domain;
@@ -75,6 +88,7 @@ impl<'t> Facts<'t> {
             length_max,
             length_mean: if present.is_empty() { 0.0 } else { length_sum as f64 / present.len() as f64 },
             counts,
+            described: None,
         }
     }
 

@@ -1,10 +1,14 @@
-//! What the writer of a policy is given: the columns with all that was decided about them, and how
+//! The input of the writer of a policy: the columns with all that was decided about them, and how
 //! the table was read.
 
+use std::collections::{HashMap, HashSet};
+
+use super::described::Described;
 use super::formats::{FoundDates, FoundFormats};
 use super::hierarchies::Plan;
 use super::profile::Facts;
 use super::roles::ProposedRole;
+use super::units::FoundUnits;
 use crate::Format;
 use hedgerow_config::Selection;
 
@@ -25,6 +29,15 @@ pub struct ProposeOptions {
     pub formats: FoundFormats,
     /// The class size to require; less is proposed for tiny tables.
     pub k: u64,
+    /// Where rows belong to units: an attacker is taken to know one row of a unit when a rule
+    /// protects what a unit may have several values of.
+    pub one_row: bool,
+    /// An identifier that repeats is not proposed as a unit.
+    pub no_unit: bool,
+    /// Protected attributes to omit: their rules cost too much beside the others.
+    pub costly: Vec<String>,
+    /// What a data dictionary says of the columns, by name.
+    pub described: HashMap<String, Described>,
 }
 
 impl Default for ProposeOptions {
@@ -38,7 +51,27 @@ impl Default for ProposeOptions {
             nulls: vec![String::new()],
             formats: FoundFormats::default(),
             k: 5,
+            one_row: false,
+            no_unit: false,
+            costly: Vec::new(),
+            described: HashMap::new(),
         }
+    }
+}
+
+/// The rows of the table.
+pub(super) struct Rows<'u> {
+    pub(super) rows: u64,
+    /// Where they belong to units.
+    pub(super) units: Option<&'u FoundUnits>,
+    /// What is protected against who knows one row of a unit.
+    pub(super) one_row_of: HashSet<String>,
+}
+
+impl Rows<'_> {
+    /// How many can hide among one another.
+    pub(super) fn people(&self) -> u64 {
+        self.units.map_or(self.rows, |units| units.units)
     }
 }
 

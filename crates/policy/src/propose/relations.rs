@@ -1,5 +1,5 @@
-//! What columns disclose about one another: one determines another (county and area), or is the sum
-//! of two (total and parts). Whoever knows the one knows the other, whatever role the other has.
+//! Relations between columns: one determines another (county and area), or is the sum
+//! of two (total and parts). An adversary who knows the one knows the other, whatever role it has.
 
 use super::profile::Facts;
 

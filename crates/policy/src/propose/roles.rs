@@ -3,7 +3,7 @@
 //!
 //! In doubt a column is taken as known to others (quasi), since that is the safe side. But every
 //! quasi-identifier makes all others coarser, so beyond a handful the doubtful ones are protected
-//! instead, or omitted: an attribute that nobody has judged is never released as it is.
+//! instead, or omitted: an attribute that has not been reviewed is never released unchanged.
 
 use hedgerow_table::{Kind, Values};
 
@@ -19,11 +19,11 @@ pub(super) struct ProposedRole {
     pub(super) concept: Concept,
     pub(super) reason: String,
     /// Neither name nor values decided.
-    doubtful: bool,
+    pub(super) doubtful: bool,
 }
 
 impl ProposedRole {
-    fn new(role: Role, concept: Concept, reason: impl Into<String>) -> ProposedRole {
+    pub(super) fn new(role: Role, concept: Concept, reason: impl Into<String>) -> ProposedRole {
         ProposedRole { role: Some(role), concept, reason: reason.into(), doubtful: false }
     }
 
@@ -43,12 +43,13 @@ const ROWS_ENOUGH: u64 = 20;
 /// Numbers with more values than this are quantities that few others know exactly.
 const QUANTITY: u64 = 50;
 /// Columns in which more rows than this agree say little, and point at those who differ.
-const NEARLY_ALL: f64 = 0.98;
+const AGREEMENT_MAX: f64 = 0.98;
 
 /// One role per column. At least one is quasi when there is a column.
 pub(super) fn propose_roles(columns: &[Facts<'_>]) -> Vec<ProposedRole> {
     let mut roles: Vec<ProposedRole> = columns.iter().map(proposed).collect();
     find_person_numbers(columns, &mut roles);
+    omit_agreeing(columns, &mut roles);
     settle_doubts(columns, &mut roles);
     limit_rules(columns, &mut roles);
     ensure_quasi(columns, &mut roles);
@@ -59,7 +60,7 @@ fn proposed(facts: &Facts<'_>) -> ProposedRole {
     if facts.distinct == 0 {
         return ProposedRole::new(Role::Plain, Concept::Open, "no row has a value");
     }
-    if let Some(reason) = content::identifying_shape(facts.domain()) {
+    if let Some(reason) = content::identifying_shape(facts.domain()).or_else(|| content::names_of_people(facts)) {
         return ProposedRole::new(Role::Identifier, Concept::Open, reason);
     }
     let by_name = by_name(facts);
@@ -68,10 +69,17 @@ fn proposed(facts: &Facts<'_>) -> ProposedRole {
     // is a key.
     let generalized =
         by_name.as_ref().is_some_and(|by_name| by_name.role == Some(Role::Quasi) && by_name.reason != NEIGHBORS_KNOW);
+    let by_name = by_name.map(|proposed| match proposed.concept {
+        Concept::Open | Concept::Quantity if facts.has_codes() => {
+            ProposedRole { concept: Concept::Nominal, ..proposed }
+        }
+        _ => proposed,
+    });
     let named_identifier = by_name.as_ref().is_some_and(|proposed| proposed.role == Some(Role::Identifier));
     let quantity = by_name.as_ref().is_some_and(|by_name| by_name.concept == Concept::Quantity);
     if !generalized
         && !named_identifier
+        && !facts.has_codes()
         && let Some(reason) = keys::numbering(facts, quantity)
     {
         return ProposedRole::new(Role::Identifier, Concept::Open, reason);
@@ -80,14 +88,16 @@ fn proposed(facts: &Facts<'_>) -> ProposedRole {
         return ProposedRole::new(Role::Plain, Concept::Open, "the same in every row: distinguishes no one");
     }
     by_name.unwrap_or_else(|| {
-        let concept = if numbers_are_codes(&facts.column.name) { Concept::Nominal } else { Concept::Open };
+        let concept =
+            if numbers_are_codes(&facts.column.name) || facts.has_codes() { Concept::Nominal } else { Concept::Open };
         ProposedRole { concept, ..by_values(facts) }
     })
 }
 
-/// What the name says, unless the values contradict it.
+/// The role by the name, unless the values contradict it.
 fn by_name(facts: &Facts<'_>) -> Option<ProposedRole> {
-    let meaning = meaning(&facts.column.name)?;
+    let by_label = || facts.described.and_then(|described| meaning(&described.label));
+    let meaning = meaning(&facts.column.name).or_else(by_label)?;
     let enough = facts.rows >= ROWS_ENOUGH;
     let role = match meaning.role {
         Some(role) => role,
@@ -176,6 +186,39 @@ fn find_person_numbers(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
     }
 }
 
+/// What nearly all rows agree on costs more to protect than it tells: every class needs one of the
+/// few rows that differ.
+fn omit_agreeing(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
+    let protected = columns.iter().zip(roles).filter(|(_, role)| role.role == Some(Role::Sensitive));
+    for (facts, role) in protected.filter(|(facts, _)| facts.most_share() > AGREEMENT_MAX) {
+        omit_as_agreeing(facts, role);
+    }
+}
+
+fn omit_as_agreeing(facts: &Facts<'_>, role: &mut ProposedRole) {
+    let agree = (share(facts.most.max(facts.missing), facts.rows) * 1000.0).floor() / 10.0;
+    role.role = None;
+    role.reason = format!("{agree} % of the rows agree; it would point at the others");
+}
+
+/// Omits protected attributes whose rules cost too much beside the other rules.
+pub(super) fn omit_costly(columns: &[Facts<'_>], roles: &mut [ProposedRole], costly: &[String]) {
+    for (_, role) in columns.iter().zip(roles).filter(|(facts, _)| costly.contains(&facts.column.name)) {
+        role.role = None;
+        role.reason = "its rule would cost too much beside the others".to_owned();
+    }
+}
+
+/// The protected attributes, from the one that should rather stay to the one that should rather go:
+/// what name or values decided before what is in doubt, and what differs before what agrees.
+pub(super) fn by_worth(columns: &[Facts<'_>], roles: &[ProposedRole]) -> Vec<String> {
+    let protected = |index: &usize| roles[*index].role == Some(Role::Sensitive);
+    let mut order: Vec<usize> = by_size(columns).into_iter().filter(protected).collect();
+    let agreement = |index: usize| (columns[index].most_share() * 1000.0) as u32;
+    order.sort_by_key(|&index| (roles[index].doubtful, agreement(index)));
+    order.into_iter().map(|index| columns[index].column.name.clone()).collect()
+}
+
 /// Positions from the column with the fewest values to the one with the most, so that roles do not
 /// depend on the order of the columns.
 fn by_size(columns: &[Facts<'_>]) -> Vec<usize> {
@@ -200,10 +243,8 @@ fn settle_doubts(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
             quasi += 1;
             continue;
         }
-        if facts.most_share() > NEARLY_ALL {
-            role.role = None;
-            let agree = (share(facts.most.max(facts.missing), facts.rows) * 1000.0).floor() / 10.0;
-            role.reason = format!("{agree} % of the rows agree; it would point at the others");
+        if facts.most_share() > AGREEMENT_MAX {
+            omit_as_agreeing(facts, role);
         } else if sensitive < SENSITIVE_MAX && facts.cardinality() >= 2 {
             sensitive += 1;
             if role.role == Some(Role::Quasi) {
@@ -225,29 +266,23 @@ fn limit_rules(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
     }
 }
 
-/// Without a quasi attribute there is no policy: the least enough column becomes one.
+/// A policy needs a quasi attribute: without one, the least identifying column becomes one. An
+/// identifier is never proposed as anything else.
 fn ensure_quasi(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
     if roles.iter().any(|proposed| proposed.role == Some(Role::Quasi)) {
         return;
     }
-    let rank = |role: Option<Role>| match role {
-        Some(Role::Plain) => 0,
-        Some(Role::Sensitive) | None => 1,
-        Some(Role::Quasi | Role::Identifier) => 2,
-    };
     let candidates = columns.iter().zip(roles.iter()).enumerate();
-    // The one sensitive attribute among identifiers is worth more as it is than as the only quasi
-    // attribute.
+    let candidates =
+        candidates.filter(|(_, (_, proposed))| !matches!(proposed.role, Some(Role::Identifier | Role::Unit)));
+    // The one sensitive attribute is worth more as it is than as the only quasi attribute.
     let only_sensitive = roles.iter().filter(|proposed| proposed.role == Some(Role::Sensitive)).count() == 1;
     let best = candidates.min_by_key(|(_, (facts, proposed))| {
-        let spared = only_sensitive && proposed.role == Some(Role::Sensitive) && roles.len() > 1;
-        (spared, rank(proposed.role), facts.cardinality(), &facts.column.name)
+        let spared = only_sensitive && proposed.role == Some(Role::Sensitive);
+        (spared, proposed.role != Some(Role::Plain), facts.cardinality(), &facts.column.name)
     });
     if let Some((index, _)) = best {
-        let reason = match roles[index].role {
-            Some(Role::Identifier) => "the least identifying column: a policy needs one that others know",
-            _ => "a policy needs a column that others know: this one identifies the least",
-        };
+        let reason = "a policy needs a column that others know: this one identifies the least";
         roles[index] =
             ProposedRole { concept: roles[index].concept, ..ProposedRole::new(Role::Quasi, Concept::Open, reason) };
     }

@@ -1,14 +1,14 @@
-//! What the name of a column says: words of official statistics, medicine and administration in
+//! The meaning of a column's name: words of official statistics, medicine and administration in
 //! several languages.
 //!
 //! A name is cut into words at case changes, digits and anything that is not a letter, and only
-//! whole words count: there is no age in `wage` and no sex in `essex`. Words written together are
-//! listed as such.
+//! whole words count: `wage` does not contain `age`, and `essex` does not contain `sex`. Words
+//! written together are listed as such.
 
 use super::spelling::words;
 use crate::Role;
 
-/// What a column is about, as far as it decides how to generalize it.
+/// The subject of a column, as far as it decides how to generalize it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Concept {
     Age,
@@ -82,7 +82,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
          kundennummer clientid userid employeeid employeenumber personalnummer studentid matrikelnummer \
          policynumber contractnumber licenseplate licenceplate plate numberplate kennzeichen vin driverslicense \
          driverlicense drivinglicence uuid guid hash token serial serialnumber seqn serialno pid insurancenumber \
-         versichertennummer healthcardnumber fingerprint",
+         versichertennummer healthcardnumber fingerprint filer filerid taxpayer taxpayerid firmid",
     ),
     (
         identifier("where exactly a person lives"),
@@ -163,6 +163,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
         quasi(Concept::Open, NEIGHBORS_KNOW),
         "household householdsize hhsize familysize family children kids child noc npf npers persons members \
          dependents dependants haushalt haushaltsgroesse haushaltsgrosse haushaltgroesse kinder menage taillemenage \
+         relation relationtohead householdtype familytype foodstamps childbenefit housingbenefit siblings \
          enfants hijos hogar figli housing housingtype tenure ownrent dwelling rooms bedrooms vehicles cars car",
     ),
     (
@@ -253,7 +254,7 @@ const CODED: &[&str] =
 /// How many words at most make up one entry of the vocabulary.
 const RUN_MAX: usize = 3;
 
-/// What a name says, if anything.
+/// The meaning of a name, if it is known.
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
     let words = words(name);
     let hinge = words.iter().skip(1).position(|word| HINGES.contains(&word.as_str())).map(|index| index + 1);
@@ -304,7 +305,7 @@ fn look_up(word: &str) -> Option<Meaning> {
 mod tests {
     use super::*;
 
-    /// What names say; `-` for nothing, `?` for a word that is weak, `0` for omitted.
+    /// The meanings of names; `-` for none, `?` for a word that is weak, `0` for omitted.
     const NAMES: &[(&str, &str)] = &[
         (
             "i",
@@ -350,6 +351,7 @@ mod tests {
                     Some(Meaning { role: Some(Role::Quasi), .. }) => "q",
                     Some(Meaning { role: Some(Role::Sensitive), .. }) => "s",
                     Some(Meaning { role: Some(Role::Plain), .. }) => "p",
+                    Some(Meaning { role: Some(Role::Unit), .. }) => "u",
                 };
                 assert_eq!(found, *mark, "{name}");
                 count += 1;

@@ -7,12 +7,15 @@ use hedgerow_table::Kind;
 use hedgerow_table::hierarchy::Bound;
 use hedgerow_table::read::NumberFormat;
 
-use super::proposed::{ProposeOptions, Proposed};
+use super::dependent::significant_digits;
+use super::described::Described;
+use super::proposed::{ProposeOptions, Proposed, Rows};
 use super::relations::Relation;
 use super::rules::{Protection, class_size, protection};
 use super::vocabulary::Concept;
 use super::way::Way;
 use crate::Role;
+use crate::toml_text::{key, quoted};
 
 /// Attributes beyond these limits stay out of the policy, and thereby out of the release: a policy
 /// is read by people, and refused beyond a mebibyte.
@@ -25,7 +28,10 @@ const ALIGNED_MAX: usize = 28;
 const COMMENT_COLUMN_MAX: usize = 78;
 const LINE_MAX: usize = 128;
 /// A search that judges more combinations of levels, times rules, than this gets a time limit.
-const JUDGMENTS_AT_EASE: f64 = 5e6;
+const UNLIMITED_JUDGMENTS_MAX: f64 = 5e6;
+
+/// With more quasi-identifiers, classes of neighbors keep far more than one level for each column.
+const FULL_DOMAIN_QUASI_MAX: usize = 8;
 
 const HEAD: &str = "\
 # A draft for someone who knows the data: check every role first, then the hierarchies.
@@ -33,23 +39,29 @@ const HEAD: &str = "\
 #   quasi        quasi-identifier: others may know it; generalized
 #   sensitive    others must not learn it; protected by a rule
 #   plain        released as it is
+# `coarsen` makes values coarser before anything else: exact amounts and days single people out.
 # A column that is not listed is not released.
 
 ";
 
+const HEAD_OF_UNITS: &str = "#   unit         whose row it is: guarantees count units, not rows; never released\n";
+
 pub(super) fn policy(
     columns: &[Proposed<'_>],
     relations: &[Relation],
-    rows: u64,
+    rows: &Rows<'_>,
     source: &str,
     options: &ProposeOptions,
 ) -> String {
-    let mut text = String::from(HEAD);
+    let mut text = match rows.units {
+        Some(_) => HEAD.replace("#   quasi ", &format!("{HEAD_OF_UNITS}#   quasi ")),
+        None => String::from(HEAD),
+    };
     source_section(&mut text, source, options);
     let written = attributes_section(&mut text, columns);
-    let k = class_size(rows, options.k);
+    let k = class_size(rows.people(), options.k);
     rules_section(&mut text, &written, rows, k);
-    publish_section(&mut text, &written);
+    publish_section(&mut text, &written, rows, k);
     relations_section(&mut text, relations);
     groups_section(&mut text, &written);
     alternatives(&mut text, &written, k);
@@ -57,6 +69,10 @@ pub(super) fn policy(
 }
 
 fn source_section(text: &mut String, source: &str, options: &ProposeOptions) {
+    // Rows in memory have no source that a policy could name.
+    if source.is_empty() {
+        return;
+    }
     let key = if options.database { "url" } else { "path" };
     let _ = writeln!(text, "[source]\n{key} = {}", quoted(source));
     let _ = match &options.selection {
@@ -108,7 +124,7 @@ fn attributes_section<'c, 't>(text: &mut String, columns: &'c [Proposed<'t>]) ->
     let keys: Vec<String> = columns.iter().map(|column| key(&column.facts.column.name)).collect();
     let lengths = keys.iter().map(|key| key.chars().count());
     let width = lengths.filter(|length| *length <= ALIGNED_MAX).max().unwrap_or(0);
-    // Without a quasi attribute the policy is none, so one is written however full the policy is.
+    // A policy without a quasi attribute is invalid, so one is written however full the policy is.
     let needed = columns.iter().position(|column| column.role.role == Some(Role::Quasi));
     let (mut lines, mut written, mut bytes) = (Vec::new(), Vec::new(), text.len());
     for (index, (column, key)) in columns.iter().zip(&keys).enumerate() {
@@ -138,7 +154,7 @@ fn attribute_line(column: &Proposed<'_>, key: &str, width: usize) -> String {
     let commented = if role.is_none() { "# " } else { "" };
     let mut line = format!("{commented}{key:width$} = {{ role = \"{}\"", role.unwrap_or(Role::Sensitive).name());
     let kind = match (role, &column.plan) {
-        (Some(Role::Identifier) | None, _) => None,
+        (Some(Role::Identifier | Role::Unit) | None, _) => None,
         (_, Some(plan)) if column.facts.distinct > 0 => Some(plan.kind),
         (_, Some(_)) => None,
         (_, None) => Some(column.facts.kind()),
@@ -162,11 +178,28 @@ fn attribute_line(column: &Proposed<'_>, key: &str, width: usize) -> String {
         let written = way_in_toml(way, column.file.as_deref());
         let _ = write!(line, ", hierarchy = {written}");
     }
+    if let Some(coarsen) = coarsening(column, role, kind) {
+        let _ = write!(line, ", coarsen = {coarsen}");
+    }
     line.push_str(" }");
     line
 }
 
-/// What everybody knows of ages, amounts and counts: none is below zero, unless some are.
+/// Exact amounts and days find one row among many: what is released as it is becomes coarser.
+fn coarsening(column: &Proposed<'_>, role: Option<Role>, kind: Option<Kind>) -> Option<String> {
+    if !matches!(role, Some(Role::Sensitive | Role::Plain)) || column.plan.is_some() {
+        return None;
+    }
+    match kind? {
+        Kind::Integer | Kind::Float => {
+            significant_digits(&column.facts).map(|digits| format!("{{ significant = {digits} }}"))
+        }
+        Kind::Date if column.facts.distinct > 100 => Some("{ dates = \"month\" }".to_owned()),
+        _ => None,
+    }
+}
+
+/// The range of ages, amounts and counts in general: not below zero, unless some values are.
 fn natural_range(column: &Proposed<'_>, role: Option<Role>, kind: Option<Kind>) -> Option<&'static str> {
     const OLDEST: f64 = 120.0;
     let domain = column.facts.domain();
@@ -189,10 +222,10 @@ fn attribute_comment(column: &Proposed<'_>) -> String {
     if let Some(other) = column.dates.as_ref().and_then(|dates| dates.other.as_ref()) {
         return format!("{omitted}{reason}; day and month could be the other way round: {other}");
     }
-    match column.plan.as_ref().map(|plan| plan.about).filter(|about| !about.is_empty()) {
-        Some(about) => format!("{omitted}{reason}; {about}"),
-        None => format!("{omitted}{reason}"),
-    }
+    let about = column.plan.as_ref().map(|plan| plan.about.to_owned()).filter(|about| !about.is_empty());
+    let codes = column.facts.described.and_then(Described::codes_in_words);
+    let parts = [Some(format!("{omitted}{reason}")), about, codes];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Comments in one column where lines are short enough, and above a line where they do not.
@@ -218,7 +251,10 @@ fn write_aligned(text: &mut String, lines: &[(String, String)]) {
 /// A sensitive attribute in which all rows agree cannot be protected.
 fn effective_role(column: &Proposed<'_>) -> Option<Role> {
     match column.role.role {
-        Some(Role::Sensitive) if protection(&column.facts).is_none() => Some(Role::Plain),
+        Some(Role::Sensitive) if protection(&column.facts).is_none() => {
+            // One value or none: an individual who has it is distinguished by it.
+            (column.facts.cardinality() < 2).then_some(Role::Plain)
+        }
         role => role,
     }
 }
@@ -282,8 +318,9 @@ fn number(bound: Bound) -> String {
     }
 }
 
-fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: u64, k: u64) {
-    let meaning = match rows {
+fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>, k: u64) {
+    let meaning = match rows.rows {
+        _ if rows.units.is_some() => format!("at least {k} units fit every row of a unit"),
         0 => "the table has no rows: nothing can be published yet".to_owned(),
         1 => "one row cannot hide among others: do not publish it".to_owned(),
         _ => format!("everyone shares the quasi-identifiers with at least {} others", k - 1),
@@ -300,28 +337,46 @@ fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: u64, k: u64
             Protection::RareAtMostHalf { values } => {
                 let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
                 let model = format!(
-                    "{{ model = \"alpha-k-anonymity\", alpha = 0.5, k = {k}, values = [{}] }}",
+                    "[{{ model = \"distinct-l-diversity\", l = 2 }}, {{ model = \"alpha-k-anonymity\", alpha = 0.5, k = {k}, values = [{}] }}]",
                     values.join(", ")
                 );
-                ("no one has a rare value with a confidence above one half".to_owned(), model)
+                (
+                    "two values remain for everyone, and no one has a rare one with a confidence above one half"
+                        .to_owned(),
+                    model,
+                )
             }
         };
         let _ = writeln!(text, "\n[[rule]]  # {meaning}\nprotect = {name}\nrequire = {model}");
+        if rows.one_row_of.contains(&column.facts.column.name) {
+            text.push_str("rows = \"one\"  # of all rows of a unit, which have several values, no class keeps it\n");
+        }
     }
 }
 
-fn publish_section(text: &mut String, columns: &[&Proposed<'_>]) {
+fn publish_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>, k: u64) {
+    let quasi = columns.iter().filter(|column| column.role.role == Some(Role::Quasi)).count();
+    if quasi > FULL_DOMAIN_QUASI_MAX {
+        let _ = writeln!(
+            text,
+            "\n[publish]\nmethod = \"cluster\"  # {quasi} quasi-identifiers: one level for each column would lose far more"
+        );
+        suppression_of_units(text, rows, k);
+        return;
+    }
     text.push_str("\n[publish]\nmethod = \"full-domain\"\n");
-    text.push_str(
-        "suppression = 0.02  # up to 2 % of the rows may be suppressed rather than all others made coarser\n",
-    );
+    if !suppression_of_units(text, rows, k) {
+        text.push_str(
+            "suppression = 0.02  # up to 2 % of the rows may be suppressed rather than all others made coarser\n",
+        );
+    }
     text.push_str(
         "loss = \"ncp\"        # what the search minimizes: the mean share of its range that a cell covers\n",
     );
     let plans = columns.iter().filter_map(|column| column.plan.as_ref());
     let nodes: f64 = plans.map(|plan| plan.way.levels() as f64 + 2.0).product();
     let rules = 1 + columns.iter().filter(|column| effective_role(column) == Some(Role::Sensitive)).count();
-    if nodes * rules as f64 > JUDGMENTS_AT_EASE {
+    if nodes * rules as f64 > UNLIMITED_JUDGMENTS_MAX {
         let _ = writeln!(
             text,
             "max-seconds = 60    # {nodes:.0e} combinations of levels: then the best one found, not proven to be the best"
@@ -329,7 +384,20 @@ fn publish_section(text: &mut String, columns: &[&Proposed<'_>]) {
     }
 }
 
-/// What one column discloses of another.
+/// Whole units are suppressed, by every method: at least those that no others are like.
+fn suppression_of_units(text: &mut String, rows: &Rows<'_>, k: u64) -> bool {
+    const LEAST: u64 = 5;
+    let Some(units) = rows.units else { return false };
+    let hundredths = units.hardly_hidden(k).clamp(LEAST, 99);
+    let _ = writeln!(
+        text,
+        "suppression = 0.{hundredths:02}  # up to {hundredths} % of the units, and of the rows: some have a number of rows \
+         that few others have"
+    );
+    true
+}
+
+/// A relation between two columns, as text.
 fn relations_section(text: &mut String, relations: &[Relation]) {
     if relations.is_empty() {
         return;
@@ -381,32 +449,4 @@ fn alternatives(text: &mut String, columns: &[&Proposed<'_>], k: u64) {
          # loss = \"discernibility\"  # sum of squared class sizes\n\
          # loss = \"average-class\"   # mean class size over k\n",
     );
-}
-
-/// A name as a TOML key.
-fn key(name: &str) -> String {
-    let bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    if bare { name.to_owned() } else { quoted(name) }
-}
-
-/// A TOML text on one line.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            // Control characters, and separators that an editor might take for line ends.
-            c if c.is_control() || ('\u{2028}'..='\u{2029}').contains(&c) => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

@@ -40,7 +40,7 @@ fn a_policy_without_rules_is_enough() {
     let text = cloned("max-epsilon = 0.05");
     let (head, rest) = text.split_at(text.find("[[rule]]").unwrap());
     let policy = accepted(&format!("{head}{}", &rest[rest.find("[publish]").unwrap()..]));
-    assert_eq!(policy.publish.cloning.k, Some(5), "when nobody says");
+    assert_eq!(policy.publish.cloning.k, Some(5), "by default");
     let epsilon = Ratio::from_decimal(0.05).unwrap();
     assert_eq!(models(&policy), [&Model::EpsilonClone { epsilon }]);
 }

@@ -29,7 +29,7 @@ fn a_range_is_two_numbers_or_dates_and_an_end_may_be_open() {
     assert_eq!(range("range = [-inf, 0.5]").low, None);
     let dates = range("range = [2020-01-01, 2024-12-31]");
     assert!(matches!(dates.low, Some(Bound::Date(_))));
-    assert!(!dates.contains(Bound::Integer(3)), "a number is no date");
+    assert!(!dates.contains(Bound::Integer(3)), "a number is not a date");
 }
 
 #[test]
@@ -112,6 +112,12 @@ fn other_publishers_texts_are_mapped_to_ours() {
     assert_eq!(policy.community.spelling().ours("disease", "asthma"), "asthma");
     assert_eq!(policy.community.spelling().ours("ward", "Flu"), "Flu");
     let errors = |text: &str| parse(&format!("{GOOD}[community]\n{text}\n")).unwrap_err().to_string();
+    let joint = "[community]\nreleases = [\"../a\"]\njoint = [\"P(age >= 40 | zip >= 20000) = 4/9\"]\n";
+    let policy = parse(&format!("{GOOD}{joint}")).unwrap();
+    assert_eq!(policy.community.joint[0].to_string(), "P(age >= 40 | zip >= 20000) = 4/9");
+    assert!(errors("joint = [\"age >= 40\"]").contains("expected a share such as P(age >= 40"));
+    assert!(errors("joint = [\"P(age >= old) = 1/2\"]").contains("is not a condition"));
+    assert!(errors("joint = [\"P(age >= 40) = 3/2\"]").contains("is not a share"));
     assert!(errors("values.diseas = {}").contains("unknown attribute `diseas`"));
     assert!(errors("values.disease = { Flu = 3 }").contains("expected a text in quotes"));
     assert!(errors("values = [\"Flu\"]").contains("expected a table, found a list"));

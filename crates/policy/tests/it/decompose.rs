@@ -73,7 +73,19 @@ fn dependencies_are_refused_where_they_mean_nothing() {
     refused(&with("from = [\"ag\"]\nto = \"zip\""), "12:9: dependency[1].from[1]", "unknown attribute", "`age`");
     let elsewhere = with("from = [\"age\"]\nto = \"race\"").replace("\"decompose\"", "\"full-domain\"");
     let elsewhere = elsewhere.replace("zip = { role = \"quasi\" }", "zip = { role = \"sensitive\" }");
-    refused(&elsewhere, "11:3: dependency", "for the method `decompose`", "remove it");
+    assert!(
+        hedgerow_policy::Policy::parse(&elsewhere, "policy.toml".as_ref()).is_ok(),
+        "dependencies are for every method"
+    );
+    let accepted = with("from = [\"age\"]\nto = \"race\"\naccept = \"public\"");
+    let accepted = hedgerow_policy::Policy::parse(&accepted, "policy.toml".as_ref()).unwrap();
+    assert_eq!(accepted.dependencies[0].accept.as_deref(), Some("public"));
+    refused(
+        &with("from = [\"age\"]\nto = \"race\"\naccept = \" \""),
+        "14:10: dependency[1].accept",
+        "a reason of 1 to",
+        "accept",
+    );
     let text = with("from = [\"age\"]\nto = \"race\"\n").replace("decompose\"\n", "decompose\"\nalgorithm = \"bst\"\n");
     refused(&text, "17:13: publish.algorithm", "unknown algorithm", "did you mean `best`?");
 }

@@ -10,3 +10,4 @@ mod reading;
 mod reference;
 mod refusals;
 mod rendering;
+mod units;

@@ -423,7 +423,7 @@ fn what_this_version_cannot_do() {
     requirement_refused(
         "{ model = \"cross-release-l-diversity\", l = 2 }",
         "13:1: rule[2].require",
-        "there is no release to compare with",
+        "no release to compare with",
         "name what is already published",
     );
 }
@@ -491,7 +491,7 @@ fn files_as_large_as_allowed() {
     let text = format!(
         "source = {{ path = \"a.csv\" }}\nattributes = {{ {attributes} q = {{ role = \"quasi\" }} }}\n[[rule]]\nknow = [{names}]{inline}"
     );
-    assert!(parse(&text).unwrap_err().len() == 50, "names that nobody knows");
+    assert!(parse(&text).unwrap_err().len() == 50, "unknown names");
     let breaks = filled(|n| format!("{n},"), ROOM / 2);
     accepted(&changed(
         5,

@@ -111,7 +111,7 @@ fn attributes_keep_their_order_and_hierarchies() {
     assert_eq!(born.place, "study/policy.toml:18:1: attributes.\"date of birth\"");
     let (_, place) = policy.attribute("zip").unwrap().hierarchy.as_ref().unwrap();
     assert_eq!(place, "study/policy.toml:12:50: attributes.zip.hierarchy");
-    assert_eq!(policy.attribute("nobody"), None);
+    assert_eq!(policy.attribute("absent"), None);
 }
 
 #[test]
@@ -148,7 +148,7 @@ const SMALL: &str = "[source]\npath = \"a.csv\"\n[attributes]\nage = { role = \"
                      require = { model = \"k-anonymity\", k = 2 }\n";
 
 #[test]
-fn what_is_omitted_has_a_default() {
+fn omitted_keys_have_defaults() {
     let policy = parse(SMALL);
     assert_eq!(policy.source.nulls, [""]);
     assert_eq!((policy.source.format, policy.source.delimiter, policy.source.quote), (None, None, None));
@@ -178,7 +178,7 @@ fn other_ways_to_write_the_same() {
 }
 
 #[test]
-fn what_is_probably_not_meant_is_a_warning() {
+fn probable_mistakes_are_warnings() {
     let text = SMALL.replace("k = 2", "k = 1").replace(
         "[[rule]]\n",
         "zip = { role = \"quasi\" }\ndisease = { role = \"sensitive\" }\n[[rule]]\nknow = [\"age\"]\n",
@@ -196,7 +196,7 @@ fn what_is_probably_not_meant_is_a_warning() {
 }
 
 #[test]
-fn what_a_method_has_no_use_for_is_a_warning() {
+fn keys_that_a_method_does_not_use_are_warnings() {
     for method in ["mondrian", "best-cut", "anatomy"] {
         let publish = format!("[publish]\nmethod = \"{method}\"\nsuppression = 0.02\nloss = \"ncp\"\n");
         let warnings: Vec<String> =

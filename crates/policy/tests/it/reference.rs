@@ -7,9 +7,9 @@ use std::path::Path;
 
 use hedgerow_config::Word;
 use hedgerow_policy::words::{
-    ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, ATTRIBUTE, CLONE_ASSIGNMENTS, COMMUNITY, DATE_UNITS, DEPENDENCY,
-    DISTANCES, FORMATS, HIERARCHY, LABELS, LOSSES, METHODS, MODELS, PUBLISH, RARE, READINGS, ROLES, RULE, SECTIONS,
-    SOURCE, SUMMARIES, TYPES,
+    ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, ATTRIBUTE, CLONE_ASSIGNMENTS, COARSEN, COMMUNITY, DATE_UNITS,
+    DEPENDENCY, DISTANCES, FORMATS, HIERARCHY, KNOWN_ROWS, LABELS, LOSSES, METHODS, MODELS, PUBLISH, RARE, READINGS,
+    ROLES, RULE, SECTIONS, SOURCE, SUMMARIES, TYPES,
 };
 
 /// The prose: everything between two `{{…}}` marks, each of which stands for a table of words.
@@ -51,8 +51,10 @@ fn table(mark: &str) -> String {
         "roles" => names(ROLES),
         "types" => names(TYPES),
         "hierarchy" => keys(HIERARCHY),
+        "coarsen" => keys(COARSEN),
         "date-units" => names(DATE_UNITS),
         "rule" => keys(RULE),
+        "known-rows" => names(KNOWN_ROWS),
         "models" => models(),
         "distances" => names(DISTANCES),
         "readings" => names(READINGS),
@@ -127,7 +129,7 @@ fn name(word: &Word) -> String {
 }
 
 fn code(text: &str) -> String {
-    format!("`{text}`")
+    format!("`{}`", cell(text))
 }
 
 fn cell(text: &str) -> String {

@@ -146,12 +146,12 @@ fn what_must_not_be_missing() {
 }
 
 #[test]
-fn an_empty_file_lacks_three_sections() {
+fn an_empty_file_lacks_its_sections() {
     for text in ["", "\n\n", "# nothing\n", "\u{feff}"] {
         let errors = parse(text).unwrap_err();
         let places: Vec<&str> = errors.iter().map(|error| error.error.place.as_str()).collect();
-        assert_eq!(places, ["policy.toml:1:1: source", "policy.toml:1:1: attributes", "policy.toml:1:1: rule"]);
-        assert!(errors.iter().all(|error| error.excerpt.is_none()), "there is no line to show");
+        assert_eq!(places, ["policy.toml:1:1: attributes", "policy.toml:1:1: rule"]);
+        assert!(errors.iter().all(|error| error.excerpt.is_none()), "no line to show");
     }
 }
 

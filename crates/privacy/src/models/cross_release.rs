@@ -1,5 +1,5 @@
-//! Cross-release l-diversity: whatever class of each earlier release somebody is in, together with
-//! their class here at least l protected values remain.
+//! Cross-release l-diversity: whatever class of each earlier release an individual is in, together
+//! with their class here at least l protected values remain.
 //!
 //! Cheong, Wu, Wong: *Non-centralized distinct l-diversity*, 2012, definitions 2 to 4. Only the
 //! *sets* of values of the earlier classes matter, and of the intersections of one class from each
@@ -8,7 +8,7 @@
 //! tested against them, and the product of classes is never walked.
 //!
 //! Absorbing: a union holds every value of each part, so its intersection with a set only grows. A
-//! missing value is never left: nobody is protected by values that are not there. Cost per class:
+//! missing value is never left: a value that is not there protects no one. Cost per class:
 //! one count of bits for each minimal set, fewest bits first.
 //!
 //! Worked example (the twelve people of the paper's table 1): age ≥40 {High, Middle, Low}, <40
@@ -26,7 +26,7 @@ use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 /// More minimal sets than this would make every class slow to test.
 const MINIMAL_MAX: usize = 200_000;
 
-/// What the earlier releases allow, all together.
+/// The values that the earlier releases allow, all together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Community {
     /// The protected values that occur in any of them; sets are over positions here.
@@ -34,6 +34,9 @@ pub struct Community {
     pub releases: Vec<EarlierRelease>,
     /// Texts of the releases that were taken for others, as they stand there and in the vocabulary.
     pub spelled: Vec<(String, String)>,
+    /// What else is known of how the releases go together, as the claim states it. The sets of
+    /// values do not use it: an audit judges it.
+    pub joint: Vec<String>,
     /// The inclusion-minimal intersections of one class from each release, fewest values first.
     minimal: Vec<Minimal>,
 }
@@ -60,7 +63,7 @@ struct Minimal {
 pub struct Least<'a> {
     /// Each release by name, and its class.
     pub classes: Vec<(&'a str, &'a str)>,
-    /// What is left together.
+    /// The values left together.
     pub values: Vec<&'a str>,
 }
 
@@ -93,7 +96,7 @@ impl Community {
                 return Err(TooMany);
             }
         }
-        Ok(Community { vocabulary, releases, spelled: Vec::new(), minimal })
+        Ok(Community { vocabulary, releases, spelled: Vec::new(), joint: Vec::new(), minimal })
     }
 
     /// States which texts of the releases were taken for others.
@@ -101,13 +104,18 @@ impl Community {
         Community { spelled, ..self }
     }
 
+    /// States what else is known of how the releases go together.
+    pub fn with_joint(self, joint: Vec<String>) -> Community {
+        Community { joint, ..self }
+    }
+
     /// How many inclusion-minimal sets there are.
     pub fn minimal_sets(&self) -> usize {
         self.minimal.len()
     }
 
-    /// The fewest values that the earlier releases leave by themselves; nothing when there is no
-    /// earlier release.
+    /// The fewest values that the earlier releases leave by themselves; `None` without
+    /// earlier releases.
     pub fn least(&self) -> Option<Least<'_>> {
         self.least_by(|_| true)
     }
@@ -278,7 +286,7 @@ mod tests {
         let least = community.least().unwrap();
         assert_eq!((least.classes, least.values), (vec![("age", "class 1")], vec!["Middle", "Low"]));
         let own = ["High", "Low", "None"].map(str::to_owned);
-        assert_eq!(community.least_of(&own).unwrap().values, ["Low"], "nobody here has Middle");
+        assert_eq!(community.least_of(&own).unwrap().values, ["Low"], "no row here has Middle");
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //! table's.
 //!
 //! Baig, Li, Liu, Wang: *Cloning for privacy protection in multiple independent data publications*,
-//! 2011, definition 4. Whoever combines such a class with another publisher's learns what the two
-//! distributions disclose, and nothing from the class. Unlike t-closeness it bounds every single
-//! value, and lets none be absent: an absent value is what a composition attack feeds on. Compared
-//! in integers, |count · N − table · n| ≤ ε · n · N for a class of n rows in a table of N.
+//! 2011, definition 4. An attacker who combines such a class with another publisher's learns what
+//! the two distributions disclose, and nothing from the class. Unlike t-closeness it bounds every
+//! single value, and lets none be absent: an absent value is what a composition attack feeds on.
+//! Compared in integers, |count · N − table · n| ≤ ε · n · N for a class of n rows in a table of N.
 //!
 //! Merging: the share of a value in a union lies between its shares in the parts, and what is in a
 //! part is in the union. Its absorbing core would be that all values are there, but how many these
@@ -59,7 +59,7 @@ impl Guarantee for EpsilonClone {
     fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
         let all = class.rows as f64 * table.rows as f64;
         let absent = if holds_every_value(class, table) { 0.0 } else { 1.0 };
-        // A class that lacks a value is no clone at any ε.
+        // A class that lacks a value is not a clone at any ε.
         vec![Measure::at_most("epsilon", if absent > 0.0 { 1.0 } else { farthest(class, table) as f64 / all })]
     }
 }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_without_one_of_the_values_is_no_clone() {
+    fn a_class_without_one_of_the_values_is_not_a_clone() {
         let table = Distribution::new(vec![1000, 1], None);
         let class = Class { rows: 100, values: &[(0, 100)] };
         assert!(!epsilon(0.5).holds(class, &table), "though its shares differ by a thousandth");

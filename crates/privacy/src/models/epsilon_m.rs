@@ -2,9 +2,9 @@
 //!
 //! Li, Tao, Xiao: *Preservation of proximity privacy in publishing numerical sensitive data*, 2008.
 //! Absolute: `|y − x| ≤ ε`. Relative: `|y − x| ≤ ε·|x|` with ε from 0 to 1; the size of x and not x
-//! itself, so that it also speaks of negative numbers. Dates are compared absolutely only, in days:
-//! a share of a date would depend on where days are counted from. One pass over the class's values.
-//! Worked example: {40, 60} holds for ε = 15, m = 2; {40, 50, 60} achieves m = 1 only.
+//! itself, so that it also applies to negative numbers. Dates are compared absolutely only, in
+//! days: a share of a date would depend on where days are counted from. One pass over the class's
+//! values. Worked example: {40, 60} holds for ε = 15, m = 2; {40, 50, 60} achieves m = 1 only.
 //!
 //! Neither absorbing nor merging: {40, 60} and {50, 80} hold for ε = 15, m = 2, and in their union
 //! 50 has three of four close to it. But no interval as long as ε holds more than 1/m of the rows,

@@ -32,8 +32,8 @@ use crate::missing::HoldsTwice;
 use crate::numbers::{NotNumbers, Numbers};
 use crate::{Guarantee, Model, Tree};
 
-/// What a model is judged with besides its parameters. Each part is read only by the models that
-/// speak of it.
+/// The data that a model is judged with besides its parameters. Each part is read only by the
+/// models that speak of it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
     /// The protected attribute's values. Without them, a model that measures distances takes all
@@ -41,7 +41,7 @@ pub struct Context<'a> {
     pub protect: Option<&'a Domain>,
     /// The protected attribute's hierarchy.
     pub tree: Option<&'a Tree>,
-    /// What earlier releases disclose of the protected attribute. Without it, cross-release
+    /// The disclosure of the protected attribute by earlier releases. Without it, cross-release
     /// l-diversity holds for no class.
     pub community: Option<&'a Arc<Community>>,
     /// The code of the missing value, where the values themselves are not given.
@@ -56,7 +56,7 @@ impl Context<'_> {
 
 /// The guarantee that a model requires. Where the protected attribute has missing values, it holds
 /// with missing as a value of its own and among the rows whose value is known. Refused when a model
-/// that measures distances meets values that are no numbers and have no order.
+/// that measures distances meets values without numbers and without an order.
 pub fn guarantee(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, NotNumbers> {
     let guarantee = of_model(model, context)?;
     Ok(match context.missing_code() {

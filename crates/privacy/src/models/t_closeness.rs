@@ -9,8 +9,8 @@
 //! - hierarchical: Σ over inner nodes of height/H · min(surplus, deficit) among their children.
 //!
 //! Each needs only the values that occur in the class: what does not is summed in closed form or
-//! cancels. Merging: the distance is convex in p. It has no absorbing core: a large class is no
-//! closer than a small one.
+//! cancels. Merging: the distance is convex in p. It has no absorbing core: a large class may be
+//! as far from the table as a small one.
 
 use hedgerow_table::Ratio;
 

@@ -1,7 +1,7 @@
-//! Functional dependencies that an attacker knows. If X → S, whoever learns X learns S, so `Q ⇸ S`
-//! cannot hold unless `Q ⇸ X` does (Jin and others 2010, theorem 3.2). What of X is already known
-//! need not be learned: the rule added protects the rest, and where nothing is left, no publication
-//! of S keeps the rule.
+//! Functional dependencies that an attacker knows. If X → S, an attacker who learns X learns S, so
+//! `Q ⇸ S` cannot hold unless `Q ⇸ X` does (Jin and others 2010, theorem 3.2). What of X is already
+//! known need not be learned: the rule added protects the rest, and where nothing is left, no
+//! publication of S keeps the rule.
 //!
 //! The theorem says *only if*: the added rules are needed and need not be enough. An attacker who
 //! can also work out which value of X goes with which of S, say from how often each occurs, learns
@@ -17,8 +17,8 @@ pub struct Dependency {
     pub to: usize,
 }
 
-/// What a dependency adds to a rule, both by their position among those given; `of` may be an added
-/// one, counted on from the last given.
+/// The rule that a dependency adds to a rule, both by their position among those given; `of` may be
+/// an added one, counted on from the last given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Added {
     pub of: usize,
@@ -45,7 +45,7 @@ pub fn closure(known: AttributeSet, dependencies: &[Dependency]) -> AttributeSet
     }
 }
 
-/// What the dependencies add, until nothing new comes.
+/// The rules that the dependencies add, until none is new.
 pub fn expand(rules: &[Rule], dependencies: &[Dependency]) -> Vec<Added> {
     let mut all: Vec<Rule> = rules.to_vec();
     let mut added = Vec::new();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_need_not_be_protected() {
+    fn known_attributes_need_no_protection() {
         let dependencies = [Dependency { from: set(&[0, 1]), to: 2 }];
         let added = expand(&[rule(&[0], &[2]), rule(&[0, 1], &[2])], &dependencies);
         assert_eq!(added[0].rule, Some(rule(&[0], &[1])));

@@ -6,7 +6,7 @@ use hedgerow_table::Codes;
 
 use crate::{Class, Context, Distribution, Model, models};
 
-/// What the protected attributes of a rule look like when they are published without anything else.
+/// The distribution of a rule's protected attributes when they are published without anything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feasibility {
     pub rows: u64,

@@ -17,7 +17,7 @@ pub struct Implied {
     pub by: usize,
 }
 
-/// What is left of a set of rules.
+/// The rest of a set of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reduced {
     /// The positions of an irreducible set that implies all, ascending.

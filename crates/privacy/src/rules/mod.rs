@@ -1,4 +1,5 @@
-//! Rules over any attributes: whoever knows some must not learn others (Jin, Zhang, Zhang, Das:
+//! Rules over any attributes: an attacker who knows some must not learn others (Jin, Zhang, Zhang,
+//! Das:
 //! *Versatile publishing for privacy preservation*, 2010). Which rules follow from which, what
 //! known dependencies add, which no publication can keep, and whether a set of published tables
 //! keeps them by its schema alone.
@@ -17,8 +18,8 @@ pub use normal_form::{Guard, Hop, Schema, Standing, standings};
 
 use crate::Model;
 
-/// `know ⇸ protect`: whoever knows the attributes on the left must not learn the combination on the
-/// right beyond what is required.
+/// `know ⇸ protect`: an attacker who knows the attributes on the left must not learn the
+/// combination on the right beyond what is required.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     pub know: AttributeSet,

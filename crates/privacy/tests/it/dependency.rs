@@ -1,6 +1,6 @@
-//! What dependencies add to rules, against what it is meant to say: whoever works out attributes
-//! from which the protected one follows has learned it (Jin and others 2010, theorem 3.2). Every
-//! set of attributes is tried, with plain lists.
+//! What dependencies add to rules, against what it is meant to say: an attacker who works out
+//! attributes from which the protected one follows has learned it (Jin and others 2010, theorem
+//! 3.2). Every set of attributes is tried, with plain lists.
 //!
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 

@@ -26,7 +26,7 @@ fn exact(text: &str) -> i128 {
     if negative { -value } else { value }
 }
 
-/// The value that the definitions see: a number times 10^17, a date's day times 10^17, nothing when
+/// The value that the definitions see: a number times 10^17, a date's day times 10^17, `None` when
 /// missing.
 fn number(text: &str) -> Option<i128> {
     let parts: Vec<i128> = text.split('-').filter_map(|part| part.parse().ok()).collect();

@@ -62,7 +62,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     };
     for attribute in &policy.attributes {
         let clashes = attribute.name == GROUP || (attribute.role == Role::Sensitive && attribute.name == COUNT);
-        if clashes && attribute.role != Role::Identifier {
+        if clashes && attribute.role.is_released() {
             let problem = format!("anatomy adds a column `{}` of its own", attribute.name);
             return Err(InputError::new(attribute.place.clone(), problem, "rename the attribute in the source"));
         }

@@ -86,7 +86,7 @@ pub fn in_blocks(
     Some(buckets)
 }
 
-/// What the line is cut by, until one core goes on with each piece.
+/// The pieces into which the line is cut, each for one core.
 struct Pieces<'a> {
     codes: &'a [u32],
     cardinality: usize,

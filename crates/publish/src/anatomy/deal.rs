@@ -36,15 +36,15 @@ use super::allowed::Allowed;
 use super::blocks::Buckets;
 use crate::rows::shuffle;
 
-/// All rows dealt at once, whoever is alike. `None` when not even one bucket of all rows is
-/// allowed.
+/// All rows dealt at once, without regard to likeness. `None` when not even one bucket of all rows
+/// is allowed.
 pub fn at_random(codes: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut impl Rng) -> Option<Buckets> {
     let counts = codes.counts(cardinality);
     let Buckets { of_row: of_place, count } = places_at_random(&counts, allowed, rng)?;
     Some(Buckets { of_row: deal(codes, &counts, &of_place), count })
 }
 
-/// The same for rows in the order of their values, of which each has so many.
+/// The same for rows in the order of their values, given the number of rows of each value.
 pub fn places_at_random(counts: &[u64], allowed: &Allowed, rng: &mut impl Rng) -> Option<Buckets> {
     let values: Vec<(u32, u32)> =
         (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
@@ -122,8 +122,8 @@ pub fn most_buckets(values: &[(u32, u32)], allowed: &Allowed) -> Option<usize> {
     (rows > 0 && allowed.holds(values)).then_some(1)
 }
 
-/// What a bucket gets: the value at every `buckets`th place from its own on. `ends` are the places
-/// behind each value.
+/// The values of a bucket: the value at every `buckets`th place from its own on. `ends` are the
+/// places behind each value.
 fn dealt(values: &[(u32, u32)], ends: &[usize], bucket: usize, buckets: usize, held: &mut Vec<(u32, u32)>) {
     held.clear();
     let rows = ends.last().copied().unwrap_or(0);
@@ -226,8 +226,8 @@ mod tests {
         assert!(tables > 500, "{tables}");
     }
 
-    /// What a bucket gets, counted place by place, for random values and numbers of buckets; and
-    /// the buckets that are looked at stand for all others.
+    /// The values of a bucket, counted place by place, for random values and numbers of buckets;
+    /// and the buckets that are looked at stand for all others.
     #[test]
     fn a_bucket_gets_the_values_at_its_places() {
         let mut rng = StdRng::seed_from_u64(7);

@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(exchanged(&[0, 2, 3, 1], &codes, 2, &proximity(30, 20)), None);
     }
 
-    /// Over random lines: nobody shares a bucket with a close value, buckets keep the sizes of the
+    /// Over random lines: no row shares a bucket with a close value, buckets keep the sizes of the
     /// deal, refusals are those of the plain deal, and the buckets' rows stand far closer together.
     #[test]
     fn exchanged_buckets_keep_their_distances_and_draw_together() {

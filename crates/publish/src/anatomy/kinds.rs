@@ -13,7 +13,7 @@ use hedgerow_table::{Codes, TableError, parallel};
 use super::Numbered;
 use super::chance::Chance;
 use super::line::{AXES_MAX, CHUNK_ROWS, Line, PARTITION_ROWS, Space};
-use crate::out_of_core::{Kinds, find_by};
+use crate::recoded_outside::{Kinds, find_by};
 
 /// The attributes that decide which kind a row is of.
 pub(crate) fn looked_at(policy: &Policy) -> Vec<&str> {
@@ -98,7 +98,7 @@ impl Keyed {
     }
 }
 
-/// Where each of some things begins, of which there are so many, and the end of all.
+/// Where each run of the given lengths begins, and the end of the last.
 fn starts(counts: impl Iterator<Item = u32>) -> Vec<u32> {
     let ends = counts.scan(0, |end, count| {
         *end += count;

@@ -45,12 +45,12 @@ pub struct Line {
 
 impl Line {
     /// Parts of these lengths, one after the other, each filled by itself.
-    pub(super) fn filled(lengths: impl Iterator<Item = usize>, fill: impl Fn(usize, Part<'_>) + Sync) -> Line {
+    pub(super) fn filled(lengths: impl Iterator<Item = usize>, fill: impl Fn(usize, Segment<'_>) + Sync) -> Line {
         let lengths: Vec<usize> = lengths.collect();
         let count = lengths.iter().sum();
         let mut line = Line { rows: vec![0; count], codes: vec![0; count] };
         let (mut rows, mut codes) = (line.rows.as_mut_slice(), line.codes.as_mut_slice());
-        let parts = lengths.iter().map(|&length| Part {
+        let parts = lengths.iter().map(|&length| Segment {
             rows: rows.split_off_mut(..length).unwrap_or_default(),
             codes: codes.split_off_mut(..length).unwrap_or_default(),
         });
@@ -61,12 +61,12 @@ impl Line {
 
 /// Some of a line, to be filled.
 #[derive(Debug)]
-pub(super) struct Part<'l> {
+pub(super) struct Segment<'l> {
     rows: &'l mut [u32],
     codes: &'l mut [u32],
 }
 
-/// What keys are made of.
+/// The space whose points are keys.
 #[derive(Debug)]
 pub struct Space {
     /// For every axis the place of each code.
@@ -79,7 +79,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// For a sensitive attribute with so many values.
+    /// For a sensitive attribute with the given number of values.
     pub fn new(bound: &Bound<'_>, cardinality: usize) -> Space {
         let quasi = &bound.quasi[..bound.quasi.len().min(AXES_MAX)];
         let bits = (64 / quasi.len().max(1) as u32).min(BITS_MAX);
@@ -127,7 +127,7 @@ impl Space {
 
     /// Puts rows, which come by rising key, into the line from `first` on, in random order within
     /// each place. What is drawn for a position depends on nothing else.
-    pub(super) fn mix(&self, mut entries: Vec<(u64, u32)>, first: usize, chance: &Chance, part: Part<'_>) {
+    pub(super) fn mix(&self, mut entries: Vec<(u64, u32)>, first: usize, chance: &Chance, part: Segment<'_>) {
         let from = |window: usize| {
             let mut rng = chance.of("line", window);
             std::iter::repeat_with(move || rng.next_u64()).take(DRAWN_AT_ONCE)
@@ -203,7 +203,7 @@ fn part(keys: &[u64], rows: Range<usize>, bounds: &[u64]) -> (Vec<(u64, u32)>, V
     (entries, starts)
 }
 
-/// For every code of an attribute, which so many rows carry, its place on the axis, in `bits` bits.
+/// The place of every code of an attribute on the axis, in `bits` bits, from its number of rows.
 fn axis(quasi: &Quasi<'_>, counts: &[u64], bits: u32) -> Vec<u16> {
     let levels = quasi.hierarchy.levels();
     let mut order: Vec<usize> = (0..counts.len()).collect();

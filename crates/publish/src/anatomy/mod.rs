@@ -4,7 +4,7 @@
 //!
 //! Nothing is generalized: the only loss is which of a bucket's values belongs to which of its
 //! rows. The cost is that quasi-identifiers are released unchanged, so an adversary who knows
-//! somebody's learns whether they are in the table (membership disclosure).
+//! those of a person learns whether they are in the table (membership disclosure).
 //!
 //! Rows are laid in a line along which neighbors are alike (`line.rs`), the line is cut into blocks
 //! (`blocks.rs`), and each block is dealt into buckets (`deal.rs`). [`Allowed`] decides which
@@ -35,8 +35,8 @@ use crate::bucketized;
 use crate::draft::Draft;
 use crate::error::PublishError;
 use crate::local::counted::Pieces;
-use crate::out_of_core::{Kinds, RecodedOutside};
-use crate::publish::PublishOptions;
+use crate::options::PublishOptions;
+use crate::recoded_outside::{Kinds, RecodedOutside};
 
 pub use allowed::Allowed;
 pub(crate) use allowed::refuse;
@@ -77,7 +77,7 @@ pub(crate) fn draft<'a>(
     Ok(Draft { recoded, ..Draft::new(released.tables, released.codebook, rows, losses) })
 }
 
-/// What became of all rows.
+/// The result for all rows.
 struct Dealt<'a> {
     buckets: Buckets,
     /// The sensitive value of every row.

@@ -14,7 +14,7 @@
 
 use hedgerow_table::Ratio;
 
-/// What becomes of one sensitive value.
+/// The division of one sensitive value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub code: u32,

@@ -1,10 +1,10 @@
-//! What classes of clones can keep: all are composed alike, so one of them stands for all, and the
-//! rules decide how many classes there can be.
+//! The rules that classes of clones can keep: all are composed alike, so one of them stands for
+//! all, and the rules decide how many classes there can be.
 
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::judge::achieved_over;
 use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, Tree, models};
-use hedgerow_table::{Column, InputError};
+use hedgerow_table::{Column, InputError, Ratio};
 use hedgerow_verify::check::claim;
 use hedgerow_verify::kinds::refused_in_clones;
 
@@ -59,6 +59,10 @@ pub(super) fn division(
         );
     }
     let mut rules: Vec<Required> = Vec::new();
+    // How far a share in a class may be from the source's, and where that is required.
+    let mut limits: Vec<(String, Ratio)> = Vec::new();
+    let cloning = &bound.policy.publish.cloning;
+    limits.extend(cloning.max_epsilon.map(|limit| (format!("`max-epsilon` is {}", limit.as_f64()), limit)));
     for rule in &bound.policy.rules {
         let tree = rule.protect.as_ref().and_then(|name| bound.tree(name));
         let required = rule.require.iter().zip(&rule.require_places);
@@ -68,10 +72,14 @@ pub(super) fn division(
             let guarantee = models::guarantee(model, &context)
                 .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
             let mut counts = sensitive.counts();
-            // What the method promises by itself is about the values that are published;
-            // `max-epsilon` counts the others.
-            if *place == bound.policy.publish.place {
+            // No class can be a clone of a table with values that the policy has suppressed: it is
+            // one of the values that are published, and the others count with the share that they
+            // had. What the method promises by itself counts them by `max-epsilon` alone.
+            if let Model::EpsilonClone { epsilon } = model {
                 suppressed.iter().for_each(|&(code, _)| counts[code as usize] = 0);
+                if *place != bound.policy.publish.place {
+                    limits.push((format!("epsilon-clone requires epsilon = {}", epsilon.as_f64()), *epsilon));
+                }
             }
             let codes = counts.len();
             rules.push(Required {
@@ -82,10 +90,9 @@ pub(super) fn division(
             });
         }
     }
-    let limit = bound.policy.publish.cloning.max_epsilon;
-    let distorted_most = bound.policy.publish.cloning.max_distorted.map(|most| most.floor_of(bound.table.rows as u64));
+    let distorted_most = cloning.max_distorted.map(|most| most.floor_of(bound.table.rows as u64));
     let keeps = |division: &Division| {
-        limit.is_none_or(|limit| division.keeps(limit))
+        limits.iter().all(|(_, limit)| division.keeps(*limit))
             // One class of all tuples distorts none.
             && distorted_most.is_none_or(|most| division.distorted() <= most)
             && rules.iter().all(|rule| rule.broken_by(division).is_none())
@@ -96,9 +103,8 @@ pub(super) fn division(
     let one_class = Division::into_classes(kept, suppressed, 1)
         .ok_or_else(|| PublishError::Internal("internal error: values without rows were divided".to_owned()))?;
     let mut reasons: Vec<String> = rules.iter().filter_map(|rule| rule.broken_by(&one_class)).collect();
-    if let Some(limit) = limit.filter(|&limit| !one_class.keeps(limit)) {
-        let epsilon = one_class.epsilon();
-        reasons.push(format!("`max-epsilon` is {}, and suppressing rare values takes {epsilon:.6}", limit.as_f64()));
+    for (required, _) in limits.iter().filter(|(_, limit)| !one_class.keeps(*limit)) {
+        reasons.push(format!("{required}, and suppressing rare values takes {:.6}", one_class.epsilon()));
     }
     // A hint is given only where following it leads to a release.
     let kept_instead = match suppressed {
@@ -127,7 +133,7 @@ struct Required {
 }
 
 impl Required {
-    /// What a class of this division breaks, in words.
+    /// The rules that a class of this division breaks, in words.
     fn broken_by(&self, division: &Division) -> Option<String> {
         let values: Vec<(u32, u32)> =
             division.shares.iter().map(|share| (share.code, share.per_class as u32)).collect();

@@ -12,8 +12,6 @@
 //!   `packing`, the others by where they lie in `space`; `quotas` says how many of every value.
 //!   `scan` is the paper's way.
 //! - `statistics`: what is released of every sub-class.
-//! - `promise`: what follows in combination with releases that cannot be seen, and what would break
-//!   it.
 
 mod assignment;
 mod counting;
@@ -22,9 +20,8 @@ pub mod division;
 mod eligible;
 mod lowest;
 mod packing;
-mod promise;
 mod quotas;
-mod report;
+pub(crate) mod report;
 mod scan;
 mod space;
 mod statistics;
@@ -41,14 +38,14 @@ use serde_json::{Map, Value, json};
 use crate::bind::Bound;
 use crate::draft::Draft;
 use crate::error::{Ineligible, PublishError};
-use crate::publish::{PublishOptions, TableFormat};
+use crate::options::{PublishOptions, TableFormat};
 
 use assignment::{Cut, cut_all};
 use division::{Division, rare_values};
 use space::Space;
 
 pub(crate) use eligible::refuse;
-pub use promise::{ClonePromise, ThetaAt};
+pub use hedgerow_verify::clone_promise::{ClonePromise, ThetaAt};
 pub use report::{CloneReport, ClonedValue, Epsilons, RareValue, SubClasses};
 
 pub(crate) fn draft<'a>(
@@ -78,7 +75,7 @@ pub(crate) fn draft<'a>(
             scan::assign(bound, &division, &units, rows, share, rng, options.progress)
         }
     };
-    // What was canceled is no assignment.
+    // A canceled run has no assignment.
     options.progress.check()?;
     let assign_time = assigning.elapsed();
     let distortion = distortion::of_classes(bound, &assigned);
@@ -90,7 +87,6 @@ pub(crate) fn draft<'a>(
     let losses = losses(&cut, source);
     let (tables, codebook) = tables::tables(bound, sensitive, &division, cut, &sizes, rng)?;
     let mut draft = Draft::new(tables, codebook, rows, losses);
-    draft.stated.cloning = report.to_manifest(rows, &sensitive.name);
     draft.cloned = Some(report);
     draft.warnings = warnings_of_plain(bound);
     Ok(draft)
@@ -124,7 +120,10 @@ fn sensitive_column<'a>(bound: &Bound<'a>) -> Result<&'a Column, PublishError> {
 fn warnings_of_plain(bound: &Bound<'_>) -> Vec<InputError> {
     let plain = bound.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);
     let warning = |attribute: &Attribute| {
-        let problem = format!("`{}` is not released: statistics have no rows that could carry it", attribute.name);
+        let problem = format!(
+            "`{}` is plain, and a cloned release does not have it: statistics have no rows that could carry it",
+            attribute.name
+        );
         InputError::new(attribute.place.clone(), problem, "make it `quasi` to have its statistics released")
     };
     plain.map(warning).collect()

@@ -71,7 +71,7 @@ impl Level {
     }
 }
 
-/// What a level can fill in a box.
+/// The classes that a level can fill in a box.
 pub(super) struct Filling {
     pub(super) level: usize,
     /// Classes × levels saved: an upper bound once tuples were taken.
@@ -223,7 +223,7 @@ impl<'a> Packing<'a> {
         kept
     }
 
-    /// What each level can fill in a box.
+    /// The classes that each level can fill in a box.
     fn count(&self, tuples: &[u32], levels: &[usize], at: &[usize]) -> Vec<Filling> {
         let mut rest = tuples;
         let by_value = self.ends.iter().zip(&self.quotas.division.shares).map(|(&end, share)| {

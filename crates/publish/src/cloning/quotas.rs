@@ -82,7 +82,7 @@ mod tests {
     /// Every interval gets its part of what is missing, no class lacks more than one for each that
     /// it unites, and the longest interval that can be filled is found: all by trying.
     #[test]
-    fn what_is_missing_is_dealt_out_along_the_row() {
+    fn missing_quotas_are_dealt_along_the_row() {
         for seed in 0..400 {
             let mut rng = StdRng::seed_from_u64(seed);
             let counts: Vec<(u32, u64)> = (0..4).map(|code| (code, rng.random_range(3..60))).collect();

@@ -1,17 +1,14 @@
-//! What was done to a table, for the custodian who published it; and the part of it that the
-//! manifest publishes.
+//! The report of cloning, for the custodian who published the table.
 
 use std::time::Duration;
 
-use hedgerow_release::manifest::Rows;
 use hedgerow_table::Column;
+use hedgerow_verify::clone_promise::ClonePromise;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::assignment::Cut;
 use super::distortion::Distortion;
 use super::division::Division;
-use super::promise::{ClonePromise, rounded_up};
 use super::{RareReport, Sizes};
 
 /// For the custodian alone: it says how many tuples of every value the source has.
@@ -59,7 +56,7 @@ pub struct Epsilons {
     pub max: f64,
 }
 
-/// What became of one sensitive value.
+/// The treatment of one sensitive value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClonedValue {
     pub value: String,
@@ -78,21 +75,6 @@ pub struct RareValue {
     /// Classes there could be without it and the rarer ones.
     pub classes_without: u64,
     pub suppressed: bool,
-}
-
-/// What the manifest publishes. Every number follows from the released tables and the counts of
-/// rows.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct PublicPromise {
-    #[serde(flatten)]
-    promise: ClonePromise,
-    epsilon: f64,
-    k: u64,
-    lambda: u64,
-    counterfeits: u64,
-    sub_classes: u64,
-    meaning: &'static str,
 }
 
 impl CloneReport {
@@ -138,39 +120,7 @@ impl CloneReport {
             lambda: sizes.lambda,
         }
     }
-
-    /// What everybody may know. The true ε and β would let a reader solve for counts of the source,
-    /// so the manifest states bounds instead, which every reader can compute.
-    ///
-    /// Of n source rows s were suppressed, and f counterfeits were added. A class holds value j
-    /// with share pⱼ, the table's share of it among all c = n − s + f released tuples. At least
-    /// pⱼ·c − fⱼ source rows have the value, where the fⱼ sum to f, so the overlap Σ min(pⱼ, nⱼ/n)
-    /// is at least min(1, c/n) − f/n = 1 − max(s, f)/n. β is at most one over that; and no share
-    /// differs by more than the overlap misses of 1, so ε ≤ max(s, f)/n.
-    pub(super) fn to_manifest(&self, rows: Rows, protect: &str) -> Map<String, Value> {
-        let epsilon = rows.suppressed.max(self.counterfeits) as f64 / rows.source.max(1) as f64;
-        let public = PublicPromise {
-            promise: ClonePromise::at_most(1.0 - epsilon, self.promise.most_frequent, protect),
-            epsilon: rounded_up(epsilon),
-            k: self.k,
-            lambda: self.lambda,
-            counterfeits: self.counterfeits,
-            sub_classes: self.sub_classes.count,
-            meaning: MEANING,
-        };
-        match serde_json::to_value(public) {
-            Ok(Value::Object(object)) => object,
-            _ => Map::new(),
-        }
-    }
 }
-
-const MEANING: &str = "every tuple of a sub-class goes with all sensitive values of its class; statistics.csv lists for every \
-     sub-class its tuples, counterfeits among them, how many have each value of a category, and of numbers and dates the mean \
-     and a range around it with how many lie within; counterfeits have no quasi values; epsilon bounds how far a value's share in \
-     a class is from its share in the source; an adversary who finds somebody in another release as well, of which one over \
-     the overlap with this one's distribution is beta, gains at most theta in confidence; epsilon, beta and theta are upper \
-     bounds that follow from the counts of rows and counterfeits";
 
 /// The least and the largest ε of the classes, from what they hold.
 fn epsilons(sensitive: &Column, division: &Division, cut: &[Cut]) -> Epsilons {

@@ -10,7 +10,7 @@ use super::assignment::Assigned;
 use super::division::Division;
 use crate::bind::Bound;
 
-/// What a class has become so far, attribute by attribute: some value under its label, and the
+/// The state of a class, attribute by attribute: some value under its label, and the
 /// label's level.
 struct Grown<'a> {
     bound: &'a Bound<'a>,

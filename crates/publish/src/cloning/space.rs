@@ -8,7 +8,7 @@ use crate::bind::{Bound, Quasi};
 /// Positions along an axis.
 const LENGTH: f64 = 65_000.0;
 
-/// So many tuples decide along which axis they lie widest apart.
+/// The number of tuples that decide along which axis they lie widest apart.
 const SAMPLE: usize = 1 << 8;
 
 /// Row after row, one position per quasi attribute.
@@ -55,7 +55,7 @@ impl Space {
         let mut sums = vec![(0u64, 0u64); self.axes];
         let (mut count, mut skip) = (0u64, 0);
         for part in parts {
-            // Every so many tuples of all parts in a row.
+            // A sample at equal distances over all parts in a row.
             for &row in part.iter().skip(skip).step_by(step) {
                 count += 1;
                 for (sum, &at) in sums.iter_mut().zip(self.of(row)) {

@@ -10,13 +10,13 @@ use std::io::{self, Write};
 use hedgerow_release::cloned::{STATISTICS, Statistic};
 use hedgerow_release::quoting::{quoted, write_record};
 use hedgerow_table::date::Date;
-use hedgerow_table::{Bound as Edge, Column, Kind, parallel};
+use hedgerow_table::{Bound as Edge, Column, Kind, Values, parallel};
 
 use crate::bind::Bound;
 
 /// One sub-class on its way to the table, with the random numbers it goes by.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct SubClass<'a> {
     pub(super) class: u32,
     pub(super) number: u32,
     pub(super) rows: &'a [u32],
@@ -27,7 +27,12 @@ pub(super) struct Part<'a> {
 const PARTS_AT_ONCE: usize = 1 << 13;
 
 /// Writes `statistics.csv` in the order of the parts.
-pub(super) fn write(mut out: &mut dyn Write, bound: &Bound<'_>, parts: &[Part<'_>], lambda: usize) -> io::Result<()> {
+pub(super) fn write(
+    mut out: &mut dyn Write,
+    bound: &Bound<'_>,
+    parts: &[SubClass<'_>],
+    lambda: usize,
+) -> io::Result<()> {
     write_record(&mut out, &STATISTICS)?;
     for some in parts.chunks(PARTS_AT_ONCE * 8) {
         let texts: Vec<String> = parallel::map_items(some.chunks(PARTS_AT_ONCE), |_, parts| {
@@ -44,7 +49,7 @@ pub(super) fn write(mut out: &mut dyn Write, bound: &Bound<'_>, parts: &[Part<'_
     Ok(())
 }
 
-fn describe(bound: &Bound<'_>, part: &Part<'_>, lambda: usize, text: &mut String) {
+fn describe(bound: &Bound<'_>, part: &SubClass<'_>, lambda: usize, text: &mut String) {
     let mut line = |attribute: &str, statistic: Statistic, value: &str, count: usize| {
         let (attribute, value, statistic) = (quoted(attribute), quoted(value), statistic.name());
         // Writing into a string cannot fail.
@@ -86,6 +91,12 @@ struct Number {
 
 /// `codes` are those of numbers or dates, ascending.
 fn number(column: &Column, codes: &[u32], lambda: usize) -> Option<Number> {
+    if let Values::Integer(integers) = column.domain.values() {
+        let values: Vec<i64> = codes.iter().filter_map(|&code| integers.get(code as usize).copied()).collect();
+        if values.iter().any(|value| value.unsigned_abs() > 1 << f64::MANTISSA_DIGITS) {
+            return large(&values, lambda);
+        }
+    }
     let values: Vec<f64> = codes.iter().filter_map(|&code| column.domain.number(code)).collect();
     let base = *values.first()?;
     // From the lowest value on, so that large ones do not swallow the differences.
@@ -112,8 +123,24 @@ fn number(column: &Column, codes: &[u32], lambda: usize) -> Option<Number> {
     Some(Number { mean, low, high, covered })
 }
 
+/// Integers that are too large to be floats, in whole numbers: the mean is rounded to one.
+fn large(values: &[i64], lambda: usize) -> Option<Number> {
+    let count = i128::try_from(values.len()).ok().filter(|count| *count > 0)?;
+    let sum: i128 = values.iter().map(|&value| i128::from(value)).sum();
+    // Times the number of values, so that nothing is rounded.
+    let mut distances: Vec<i128> = values.iter().map(|&value| (i128::from(value) * count - sum).abs()).collect();
+    distances.sort_unstable();
+    let radius = distances[lambda.clamp(1, values.len()) - 1];
+    let bounded = |value: i128| value.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+    let low = bounded((sum - radius).div_euclid(count));
+    let high = bounded(-(-sum - radius).div_euclid(count));
+    let mean = (2 * sum + count).div_euclid(2 * count).clamp(low, high);
+    let covered = values.iter().filter(|&&value| (low..=high).contains(&i128::from(value))).count();
+    Some(Number { mean: mean.to_string(), low: low.to_string(), high: high.to_string(), covered })
+}
+
 /// Real numbers to a grid of a tenth or less of the range, its ends rounded outwards: they would
-/// else be somebody's value, to the last digit.
+/// else be the value of an individual, to the last digit.
 fn real(mean: f64, low: f64, high: f64) -> (String, String, String) {
     let size = (high - low).max(mean.abs() * 1e-6);
     if size <= 0.0 {
@@ -121,7 +148,7 @@ fn real(mean: f64, low: f64, high: f64) -> (String, String, String) {
     }
     let places = 1 - size.log10().floor() as i32;
     let step = 10f64.powi(-places);
-    // With a point, so that nobody takes them for integers.
+    // With a point, so that they are not taken for integers.
     let shown = |value: f64| format!("{value:.*}", places.clamp(1, 300) as usize);
     (shown((mean / step).round() * step), shown((low / step).floor() * step), shown((high / step).ceil() * step))
 }
@@ -146,6 +173,19 @@ mod tests {
     }
 
     #[test]
+    fn integers_above_two_to_the_53_keep_their_digits() {
+        let first = 1_700_000_000_123_456_789_i64;
+        let texts = [first, first + 1, first + 2].map(|value| value.to_string());
+        let texts = texts.each_ref().map(String::as_str);
+        assert_eq!(of(&texts, 1), expected(texts[1], texts[1], texts[1], 1));
+        assert_eq!(of(&texts, 3), expected(texts[1], texts[0], texts[2], 3));
+        assert_eq!(of(&texts[..2], 1), expected(texts[1], texts[0], texts[1], 2));
+        let ends = [i64::MIN, i64::MAX].map(|value| value.to_string());
+        let found = of(&ends.each_ref().map(String::as_str), 2);
+        assert_eq!(found, expected("0", &ends[0], &ends[1], 2));
+    }
+
+    #[test]
     fn means_and_ranges_by_hand() {
         assert_eq!(of(&["10", "15", "20"], 1), expected("15", "15", "15", 1));
         assert_eq!(
@@ -156,11 +196,11 @@ mod tests {
         assert_eq!(of(&["18", "20", "25"], 1), expected("21", "20", "22", 1));
         assert_eq!(of(&["1", "2"], 1), expected("1.5", "1", "2", 2));
         assert_eq!(of(&["2024-02-28", "2024-03-01"], 1), expected("2024-02-29", "2024-02-28", "2024-03-01", 2));
-        assert_eq!(of(&["0.5", "1.5"], 9), expected("1.0", "0.5", "1.5", 2), "there are no nine");
+        assert_eq!(of(&["0.5", "1.5"], 9), expected("1.0", "0.5", "1.5", 2), "fewer than nine values");
         assert_eq!(
             of(&["0.123456", "1.5043", "2.25"], 1),
             expected("1.29", "1.08", "1.51", 1),
-            "ends are nobody's value"
+            "an end is not the value of an individual"
         );
         assert_eq!(of(&["2.5", "2.5"], 1), expected("2.5000000", "2.5000000", "2.5000000", 2));
         assert_eq!(of(&["1234567.5", "1234567.5"], 1).unwrap().covered, 2);

@@ -51,12 +51,12 @@ pub(super) fn tables<'a>(
 }
 
 /// The sub-classes in the order of their random numbers.
-fn parts<'c>(cut: &'c [Cut], class_numbers: &[u32], part_numbers: Vec<u32>) -> Vec<statistics::Part<'c>> {
+fn parts<'c>(cut: &'c [Cut], class_numbers: &[u32], part_numbers: Vec<u32>) -> Vec<statistics::SubClass<'c>> {
     let mut parts = Vec::with_capacity(part_numbers.len());
     let mut numbers = part_numbers.into_iter();
     for ((_, of_class), &class) in cut.iter().zip(class_numbers) {
         for ((rows, counterfeits), number) in of_class.iter().zip(numbers.by_ref()) {
-            parts.push(statistics::Part { class, number, rows, counterfeits: *counterfeits });
+            parts.push(statistics::SubClass { class, number, rows, counterfeits: *counterfeits });
         }
     }
     parts.sort_unstable_by_key(|part| part.number);
@@ -94,7 +94,7 @@ fn values<'a>(sensitive: &'a Column, division: &Division, cut: &[Cut], class_num
     }
 }
 
-/// What the categories of released tuples mean; a value that only suppressed tuples have would
+/// The codebook of the released tuples' categories; a value that only suppressed tuples have would
 /// disclose them.
 fn codebook(bound: &Bound<'_>, cut: &[Cut]) -> Result<Codebook, TableError> {
     let mut codebook = Codebook::new();

@@ -17,12 +17,12 @@ use super::piece::{Piece, ROWS_MAX};
 use crate::local::partition::{Key, Scratch};
 use crate::local::rules::Rules;
 
-/// A piece has so many times the fewest rows of a class at least.
-const CLASSES_OF_PIECE: usize = 4;
+/// A piece has at least this multiple of the fewest rows of a class.
+const PIECE_CLASSES_MIN: usize = 4;
 
-/// Of rows that agree in everything, so many times the fewest of a class take part in the search
-/// for neighbors; the others are classes already.
-const ALIKE: usize = 4;
+/// Of rows that agree in everything, this multiple of the fewest of a class takes part in the
+/// search for neighbors; the others are classes already.
+const EQUAL_ROWS_FACTOR: usize = 4;
 
 /// Puts the rows into the order of their values and finds classes in it. `None` where some piece
 /// of it cannot keep every rule.
@@ -45,12 +45,12 @@ pub fn in_order<const W: usize>(
     });
     let minimum = rules.minimum().max(1) as usize;
     // A piece can have almost twice the rows that it should, and those of a class for its border.
-    if (2 * CLASSES_OF_PIECE + 1) * minimum > ROWS_MAX {
+    if (2 * PIECE_CLASSES_MIN + 1) * minimum > ROWS_MAX {
         return None;
     }
     let keys: &[Key<W>] = keys;
     let (mut alike, rest) = alike(keys, values, rules);
-    let rows = piece_rows(keys.len()).max(CLASSES_OF_PIECE * minimum);
+    let rows = piece_rows(keys.len()).max(PIECE_CLASSES_MIN * minimum);
     let pieces = pieces(&rest, rows, if rules.by_size_alone() { minimum } else { 1 });
     let of_piece = |rows: &[u32]| rows.iter().map(|&row| keys[row as usize]).collect::<Vec<Key<W>>>();
     let holds = parallel::map_items(pieces.iter(), |_, rows| rules.hold(&of_piece(rows), &mut Scratch::new(0)));
@@ -189,7 +189,7 @@ fn with_large_divided<const W: usize>(improving: &Improving<'_, W>, classes: Cla
 /// Sets aside what has enough rows that agree in everything: it loses nothing as it is.
 fn without_alike<const W: usize>(improving: &Improving<'_, W>, classes: Classes) -> (Classes, Classes) {
     let (mut rest, mut alike) = (Classes::default(), Classes::default());
-    let few = ALIKE * improving.rules.minimum().max(1) as usize;
+    let few = EQUAL_ROWS_FACTOR * improving.rules.minimum().max(1) as usize;
     let mut scratch = Scratch::new(0);
     let quasi = &improving.fields[..improving.spreads.len()];
     let values = |row: u32| quasi.iter().map(move |field| field.get(&improving.keys[row as usize]));

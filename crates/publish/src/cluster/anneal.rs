@@ -20,13 +20,13 @@ const TRIALS: usize = 100;
 
 /// How much dearer a change may make the two classes on average, at first and at last, as a share
 /// of what a class costs.
-const WARMEST: f64 = 0.07;
-const COLDEST: f64 = 0.012;
+const TEMPERATURE_FIRST: f64 = 0.07;
+const TEMPERATURE_LAST: f64 = 0.012;
 
 /// Trials between two temperatures.
-const STEADY: usize = 256;
+const TRIALS_PER_TEMPERATURE: usize = 256;
 
-/// Of every so many trials one moves a row alone, where the class can spare it.
+/// One trial in this number moves a row alone, where the class can spare it.
 const MOVES: usize = 3;
 
 /// A sequence of numbers that is the same every time (xorshift: Marsaglia, 2003).
@@ -105,7 +105,7 @@ impl<'p, const W: usize> Neighbors<'p, W> {
 }
 
 /// The classes of a whole piece after annealing: not always cheaper. `dear` is what a class costs
-/// on average beyond what nobody can avoid.
+/// on average beyond what is unavoidable.
 pub fn anneal<const W: usize>(
     piece: &Piece<'_, W>,
     classes: &[Vec<u16>],
@@ -130,10 +130,10 @@ pub fn anneal<const W: usize>(
     let mut sequence = Sequence(0x9e37_79b9_7f4a_7c15 ^ (round as u64 + 1).wrapping_mul(0xd134_2543_de82_ef95));
     let rows = piece.rows();
     let trials = rows * TRIALS;
-    let mut warmth = WARMEST * dear;
-    let colder = (COLDEST / WARMEST).powf(STEADY as f64 / trials.max(1) as f64);
+    let mut warmth = TEMPERATURE_FIRST * dear;
+    let colder = (TEMPERATURE_LAST / TEMPERATURE_FIRST).powf(TRIALS_PER_TEMPERATURE as f64 / trials.max(1) as f64);
     for trial in 0..trials {
-        if trial % STEADY == 0 {
+        if trial % TRIALS_PER_TEMPERATURE == 0 {
             warmth *= colder;
             if stopped() {
                 break;

@@ -14,7 +14,7 @@ pub struct Checked<'a, const W: usize> {
     keys: Vec<Key<W>>,
 }
 
-/// What a class that breaks a rule needs more of.
+/// The rows or values that a class that breaks a rule lacks.
 #[derive(Debug)]
 pub struct Wanted {
     field: Field,
@@ -51,7 +51,7 @@ impl<'a, const W: usize> Checked<'a, W> {
         self.rules.hold(&self.keys, &mut self.scratch)
     }
 
-    /// What a class needs more of; `None` when it keeps every rule.
+    /// The rows or values that a class lacks; `None` when it keeps every rule.
     ///
     /// Where a rule compares with the table, values that are rarer in the class than there; else
     /// values that the class lacks.

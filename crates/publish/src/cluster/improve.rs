@@ -4,7 +4,7 @@
 //!
 //! Classes are taken in pieces, all cores at once; in every round other ones share a piece. What
 //! becomes of a piece depends on its rows alone, so that the result does not depend on the number
-//! of threads. No step makes anything dearer: whoever stops earlier has a dearer release and a
+//! of threads. No step raises the loss: a run that stops earlier has a larger loss and a
 //! sound one.
 
 use std::time::Instant;
@@ -32,26 +32,26 @@ const MANY_ROWS: usize = 1 << 18;
 const CLASSES: usize = 8;
 const PATCH_ROWS: usize = 40;
 
-/// Larger classes are no center of a patch: every row would be compared with every other.
+/// Larger classes are never the center of a patch: every row would be compared with every other.
 const CENTER_ROWS_MAX: usize = 256;
 
 /// Orders of classes, each of which decides who shares a piece.
 const ORDERS: usize = 4;
 
-/// A cost below this is none.
+/// A cost below this is treated as zero.
 const NOTHING: f64 = 1e-9;
 
 /// Where annealing wins less than this share of the cost in a round, classes are also taken with
 /// their neighbors.
-const LITTLE: f64 = 3e-3;
+const RELATIVE_GAIN_SMALL: f64 = 3e-3;
 
 /// A round that wins no more than this share of the cost is one that wins nothing.
-const HARDLY: f64 = 1e-4;
+const RELATIVE_GAIN_MIN: f64 = 1e-4;
 
 /// When to stop although something could still be improved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
-    /// After so many rows were tried; whole rounds.
+    /// After this number of rows was tried; whole rounds.
     Tries(u64),
     Until(Instant),
     /// Never: until a round of every kind improves nothing.
@@ -63,7 +63,7 @@ impl Limit {
     pub fn by_default(labels: Labels) -> Limit {
         match labels {
             Labels::Set => Limit::Tries(TRIES),
-            Labels::Hierarchy => Limit::Tries(TRIES_OF_NODES),
+            Labels::Hierarchy => Limit::Tries(HIERARCHY_TRIES),
         }
     }
 }
@@ -73,7 +73,7 @@ impl Limit {
 const TRIES: u64 = 20_000;
 
 /// Neighbors are few among the parts of cuts, so that a first round wins much.
-const TRIES_OF_NODES: u64 = 40_000;
+const HIERARCHY_TRIES: u64 = 40_000;
 
 /// Rows in classes: places among the keys, class after class.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -115,7 +115,7 @@ impl Classes {
     }
 }
 
-/// What is improved.
+/// The classes to improve.
 #[derive(Debug)]
 pub struct Improving<'a, const W: usize> {
     pub spreads: &'a [Spread<'a>],
@@ -145,8 +145,8 @@ impl<const W: usize> Improving<'_, W> {
             });
             let won: f64 = improved.iter().map(|(_, won, _)| won).sum();
             let cost: f64 = improved.iter().map(|(_, _, cost)| cost).sum();
-            little |= won < LITTLE * cost;
-            quiet = if won > HARDLY * cost { 0 } else { quiet + 1 };
+            little |= won < RELATIVE_GAIN_SMALL * cost;
+            quiet = if won > RELATIVE_GAIN_MIN * cost { 0 } else { quiet + 1 };
             classes = Classes::default();
             for (piece, ..) in improved {
                 classes.rows.extend(piece.rows);
@@ -156,7 +156,8 @@ impl<const W: usize> Improving<'_, W> {
         classes
     }
 
-    /// What may decide who is near to whom: where sizes alone decide, nothing but quasi attributes.
+    /// The attributes that may decide which rows are near: where rules are about sizes alone, only
+    /// the quasi attributes.
     pub fn seen(&self) -> &[Field] {
         if self.rules.by_size_alone() { &self.fields[..self.spreads.len()] } else { self.fields }
     }

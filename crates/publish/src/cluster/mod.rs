@@ -16,6 +16,8 @@
 pub mod anew;
 pub mod anneal;
 pub mod checked;
+mod consistent;
+pub(crate) mod ends;
 pub mod greedy;
 pub mod improve;
 pub mod log2;
@@ -32,14 +34,15 @@ use hedgerow_privacy::{Judge, OnMerge};
 use hedgerow_table::frequency::Field;
 use hedgerow_table::{InputError, Progress, parallel, with_words};
 
-use crate::bind::Bound;
+use crate::bind::{Bound, Quasi};
 use crate::error::PublishError;
 use crate::local::cells::{Cells, cells};
 use crate::local::partition::{Fields, Key, Scratch, pack};
 use crate::local::rules::Rules;
 use crate::local::set_cells::set_cells;
 use crate::local::{Local, LocalRecoding, divide_keys, why_not};
-use crate::publish::PublishOptions;
+use crate::options::PublishOptions;
+use ends::Ends;
 pub use improve::Limit;
 use improve::{Classes, Improving};
 pub use objective::Objective;
@@ -56,7 +59,7 @@ pub struct Neighbors {
 }
 
 impl Neighbors {
-    /// What a policy requires; `None` for cuts alone.
+    /// The search for neighbors that a policy requires; `None` for cuts alone.
     pub(crate) fn of(publish: &Publish, options: &PublishOptions<'_>) -> Option<Neighbors> {
         let anew = publish.method == Method::Cluster;
         if !anew && !publish.improve {
@@ -115,11 +118,26 @@ pub fn recode(
             None => of_cuts,
         };
         progress.check()?;
-        let classes = improving.run(classes, neighbors.limit, progress);
+        let mut classes = improving.run(classes, neighbors.limit, progress);
         progress.check()?;
-        describe(bound, &axes, &fields, local.tight, &keys, &classes)
+        loop {
+            let found =
+                describe(bound, &axes, &fields, local.tight, &keys, &classes).with_equal_classes_merged();
+            let Some(consistent) = bound.consistent() else { break found };
+            let failing = consistent::failing_rows(bound, consistent, &found);
+            if !failing.contains(&true) {
+                break found;
+            }
+            progress.check()?;
+            let fails = |key: u32| failing[fields.row(&keys[key as usize])];
+            let rank = |attribute: usize, key: u32| fields.judged[attribute].get(&keys[key as usize]);
+            classes = match consistent::merged(&axes, rank, &classes, fails) {
+                Some(merged) => merged,
+                None => return Err(Box::new(why_not(bound, judge)).into()),
+            };
+        }
     });
-    Ok(found.with_equal_classes_merged())
+    Ok(found)
 }
 
 fn refuse(bound: &Bound<'_>, judge: &Judge) -> Result<(), InputError> {
@@ -142,10 +160,18 @@ fn refuse(bound: &Bound<'_>, judge: &Judge) -> Result<(), InputError> {
 fn spreads<'a>(bound: &Bound<'_>, axes: &'a [Axis], objective: Objective) -> Vec<Spread<'a>> {
     let weights = bound.weights();
     let attributes = axes.iter().zip(&bound.quasi).zip(weights);
-    attributes.map(|((axis, quasi), weight)| Spread::new(axis, &quasi.column.counts(), objective, weight)).collect()
+    let spread = |((axis, quasi), weight): ((&'a Axis, &Quasi<'_>), f64)| {
+        Spread::new(axis, is_ordered(quasi), &quasi.column.counts(), objective, weight)
+    };
+    attributes.map(spread).collect()
 }
 
-/// What every class is released as.
+/// Whether the policy declares an order of its texts.
+fn is_ordered(quasi: &Quasi<'_>) -> bool {
+    quasi.attribute.declared.order.is_some()
+}
+
+/// The released cells of every class.
 fn describe<const W: usize>(
     bound: &Bound<'_>,
     axes: &[Axis],
@@ -176,7 +202,7 @@ fn cells_of<const W: usize>(
     classes: &Classes,
 ) -> Cells {
     let rank = |row: &u32| field.get(&keys[*row as usize]);
-    if matches!(axis.shape(), Shape::Order) {
+    if matches!(axis.shape(), Shape::Order) && !is_ordered(&bound.quasi[index]) {
         return set_cells(
             &bound.quasi[index],
             axis,
@@ -184,14 +210,21 @@ fn cells_of<const W: usize>(
             classes.iter().map(|class| class.iter().map(rank)),
         );
     }
+    let rows_min = classes.sizes.iter().copied().min().unwrap_or_default().max(2);
+    let counts = bound.counts_of_quasi(index);
+    let ends = match axis.shape() {
+        Shape::Line(line) if !tight => Some(Ends::of(line, counts, u64::from(rows_min))),
+        _ => None,
+    };
     let region = |class: &[u32]| {
-        let ends = class.iter().map(rank).fold((u32::MAX, 0), |(low, high), rank| (low.min(rank), high.max(rank)));
-        let found = Span::new(ends.0, ends.1);
+        let span = class.iter().map(rank).fold((u32::MAX, 0), |(low, high), rank| (low.min(rank), high.max(rank)));
+        let found = Span::new(span.0, span.1);
         match axis.shape() {
             // No interval holds the missing value.
             Shape::Line(line) if found.last >= line.present() && found.first < line.present() => axis.whole(),
+            Shape::Line(line) if found.last < line.present() => ends.map_or(found, |ends| ends.reached(found)),
             _ => axis.cell(found),
         }
     };
-    cells(&bound.quasi[index], axis, bound.counts_of_quasi(index), tight, classes.iter().map(region))
+    cells(&bound.quasi[index], axis, counts, tight, classes.iter().map(region))
 }

@@ -1,4 +1,4 @@
-//! What rows would add to a class, all rows of a piece at once.
+//! The cost that rows would add to a class, for all rows of a piece at once.
 //!
 //! Rows that agree in everything a rule looks at are one *tuple*. Attributes with few values are
 //! read together: one number stands for a combination that occurs, so that a tuple is a few bytes
@@ -156,7 +156,7 @@ impl<'p, const W: usize> Nearness<'p, W> {
         &self.order[start..start + usize::from(rows)]
     }
 
-    /// What a row of every tuple would add to a class of so many rows.
+    /// The cost that a row of every tuple would add to a class of the given size.
     pub fn compare(&mut self, cells: &[Cell], size: usize) {
         let attributes = cells.iter().zip(self.piece.spreads).zip(&self.piece.columns);
         for ((cell, (spread, column)), table) in

@@ -1,11 +1,12 @@
-//! What a class of neighbors costs: for every attribute what its cell hides, as each of its rows
+//! The cost of a class of neighbors: for every attribute what its cell hides, as each of its rows
 //! pays it.
 //!
 //! A cell covers a span of ranks (numbers, dates, nodes of a hierarchy) or a set of values. Three
 //! measures can be mixed, each from 0 for a value to 1 for everything:
 //!
 //! - granularity: values covered − 1 over values − 1. It counts values alone: a rare value in a set
-//!   with a frequent one costs little, and misleads whoever spreads the rows evenly over the set.
+//!   with a frequent one costs little, and misleads a reader who spreads the rows evenly over the
+//!   set.
 //! - ncp: the width that is covered, as everywhere.
 //! - entropy: log2 of the rows whose value is covered, over what one `*` leaves open. Who has a
 //!   value then costs a constant, so that only covered rows count: rare values are kept among
@@ -35,7 +36,7 @@ impl Objective {
             Some(Loss::Granularity) => (1.0, 0.0, 0.0),
             Some(Loss::Ncp) => (0.0, 1.0, 0.0),
             Some(Loss::Entropy) => (0.0, 0.0, 1.0),
-            Some(Loss::Precision | Loss::Discernibility | Loss::AverageClass) => return None,
+            Some(Loss::Precision | Loss::Discernibility | Loss::AverageClass | Loss::EntropyBits) => return None,
         };
         Some(Objective { granularity, ncp, entropy })
     }
@@ -50,7 +51,7 @@ pub struct Spread<'a> {
     places: Vec<f64>,
     /// By rank the rows below it; one more for all rows.
     before: Vec<u64>,
-    /// What each value of a set after the first costs, and what each costs once there are several.
+    /// The cost of each value of a set after the first, and of each once there are several.
     of_another: f64,
     of_each: f64,
     /// Of one bit that is left open.
@@ -58,8 +59,9 @@ pub struct Spread<'a> {
 }
 
 impl<'a> Spread<'a> {
-    /// `counts` has the rows of every code.
-    pub fn new(axis: &'a Axis, counts: &[u64], objective: Objective, weight: f64) -> Spread<'a> {
+    /// `counts` has the rows of every code. Cells of texts with a declared order are spans of it,
+    /// as those of numbers are.
+    pub fn new(axis: &'a Axis, is_ordered: bool, counts: &[u64], objective: Objective, weight: f64) -> Spread<'a> {
         let size = axis.size();
         let mut before = vec![0u64];
         for rank in 0..size {
@@ -76,7 +78,7 @@ impl<'a> Spread<'a> {
             _ => Vec::new(),
         };
         let bit = if open > 0.0 { weight * objective.entropy / open } else { 0.0 };
-        let is_set = matches!(axis.shape(), Shape::Order);
+        let is_set = matches!(axis.shape(), Shape::Order) && !is_ordered;
         Spread { axis, is_set, places, before, of_another, of_each: ncp / f64::from(size.max(1)), bit }
     }
 
@@ -97,7 +99,7 @@ impl<'a> Spread<'a> {
         self.before[rank as usize + 1] - self.before[rank as usize]
     }
 
-    /// What a row costs in a cell that covers from `first` to `last`.
+    /// The cost of a row in a cell that covers from `first` to `last`.
     pub fn of_span(&self, first: u32, last: u32) -> f64 {
         if first == last {
             return self.bits(self.rows(first));
@@ -117,7 +119,7 @@ impl<'a> Spread<'a> {
         }
     }
 
-    /// What a row costs in a cell of so many values, which so many rows have.
+    /// The cost of a row in a cell with the given numbers of values and rows.
     #[inline]
     pub fn of_set(&self, values: u32, rows: u64) -> f64 {
         let cover =
@@ -125,13 +127,13 @@ impl<'a> Spread<'a> {
         cover + self.bits(rows)
     }
 
-    /// What it costs that a value is one of so many rows'.
+    /// The cost of a value that the given number of rows share.
     #[inline]
     fn bits(&self, rows: u64) -> f64 {
         if self.bit > 0.0 { self.bit * log2(rows) } else { 0.0 }
     }
 
-    /// What a row costs in a cell of its own value alone.
+    /// The cost of a row in a cell of its own value alone.
     #[inline]
     pub fn of_value(&self, rank: u32) -> f64 {
         self.bits(self.rows(rank))
@@ -160,7 +162,7 @@ mod tests {
         let ages = axis(&["20", "21", "40", "60"], true);
         let counts = [1, 1, 2, 3, 1];
         let cost = |loss: Loss, first: u32, last: u32| {
-            Spread::new(&ages, &counts, Objective::of(Some(loss)).unwrap(), 1.0).of_span(first, last)
+            Spread::new(&ages, false, &counts, Objective::of(Some(loss)).unwrap(), 1.0).of_span(first, last)
         };
         assert_eq!(cost(Loss::Granularity, 1, 1), 0.0);
         assert!((cost(Loss::Granularity, 0, 2) - 2.0 / 4.0).abs() < 1e-12, "three of five values");

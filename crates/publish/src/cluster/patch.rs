@@ -44,7 +44,7 @@ struct Group {
     rows: Vec<u16>,
     counts: Vec<u16>,
     cells: Vec<Cell>,
-    /// What all its rows pay.
+    /// The cost of all its rows.
     cost: f64,
     /// For each of its rows what they would pay at least with another in its place: as much as
     /// without it.
@@ -53,7 +53,7 @@ struct Group {
     changes: u32,
 }
 
-/// What a class covers of an attribute.
+/// The cover of a class for one attribute.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cell {
     first: u16,
@@ -61,7 +61,7 @@ struct Cell {
     values: u16,
     /// Rows of the table under a set.
     rows: u64,
-    /// What each row pays.
+    /// The cost of each row.
     cost: f64,
 }
 
@@ -91,7 +91,7 @@ impl<'p, const W: usize> Patch<'p, W> {
         let mut patch = Patch { piece, rows, columns, codes, values: start, groups };
         let mut next = 0u16;
         for class in classes {
-            let mut group = patch.nobody();
+            let mut group = patch.empty_group();
             for _ in *class {
                 patch.add(&mut group, next);
                 next += 1;
@@ -115,7 +115,7 @@ impl<'p, const W: usize> Patch<'p, W> {
         rows.iter().map(|&row| self.rows[row as usize]).collect()
     }
 
-    fn nobody(&self) -> Group {
+    fn empty_group(&self) -> Group {
         let (counts, cells) = (vec![0; self.values], vec![NOTHING; self.columns.len()]);
         Group { rows: Vec::new(), counts, cells, cost: 0.0, at_least: Vec::new(), changes: 0 }
     }
@@ -156,7 +156,7 @@ impl<'p, const W: usize> Patch<'p, W> {
         group.changes += 1;
     }
 
-    /// What a class would pay without one row and with another; where that is `most` or more, any
+    /// The cost of a class without one row and with another; where that is `most` or more, any
     /// such number.
     fn cost_after(&self, group: &Group, without: Option<u16>, with: Option<u16>, most: f64) -> f64 {
         let size = (group.rows.len() + usize::from(with.is_some()) - usize::from(without.is_some())) as f64;
@@ -175,7 +175,7 @@ impl<'p, const W: usize> Patch<'p, W> {
         cost
     }
 
-    /// What a class would cover of an attribute without a row of one value and with one of another.
+    /// The cover of a class for an attribute without a row of one value and with one of another.
     #[inline]
     fn cell(&self, group: &Group, attribute: usize, without: Option<u16>, with: Option<u16>) -> Cell {
         let column = &self.columns[attribute];
@@ -380,7 +380,7 @@ impl<'p, const W: usize> Patch<'p, W> {
         self.groups.clear();
         let mut seed = usize::from(first) % left.len().max(1);
         while left.len() as u64 >= rules.minimum() {
-            let mut group = self.nobody();
+            let mut group = self.empty_group();
             self.add(&mut group, left.swap_remove(seed));
             while !left.is_empty() {
                 let wanted = if (group.rows.len() as u64) < rules.minimum() {

@@ -46,7 +46,7 @@ impl<'a, const W: usize> Piece<'a, W> {
         self.keys.len()
     }
 
-    /// What the rows of a class pay, beyond what they would pay alone: 0 where all are alike.
+    /// The cost of the rows of a class, beyond their cost alone: 0 where all are alike.
     pub fn cost(&self, rows: &[u16]) -> f64 {
         let attributes = self.spreads.iter().zip(&self.columns);
         let of_attribute = |(spread, column): (&Spread<'_>, &Column)| {
@@ -63,7 +63,7 @@ impl<'a, const W: usize> Piece<'a, W> {
     }
 }
 
-/// What the rows of a class cover of one attribute.
+/// The cover of a class's rows for one attribute.
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     /// The values, ascending; of a span the first and the last.
@@ -92,7 +92,7 @@ impl Cell {
         }
     }
 
-    /// What each row pays for it.
+    /// The cost of each row for it.
     pub fn cost(&self, spread: &Spread<'_>, column: &Column) -> f64 {
         if spread.is_set() {
             return spread.of_set(self.codes.len() as u32, self.rows);
@@ -100,7 +100,7 @@ impl Cell {
         spread.of_span(column.ranks[self.codes[0] as usize], column.ranks[self.codes[1] as usize])
     }
 
-    /// What a class of `size` rows with this cell pays more with a row that has a value.
+    /// The cost that a row with a value adds to a class of `size` rows with this cell.
     pub fn increase(&self, code: u16, size: usize, spread: &Spread<'_>, column: &Column) -> f64 {
         let old = self.cost(spread, column);
         let rank = column.ranks[code as usize];
@@ -115,7 +115,7 @@ impl Cell {
         (size as f64 + 1.0) * new - size as f64 * old
     }
 
-    /// What this and another one cover together.
+    /// The cover of this and another one together.
     pub fn with(&self, other: &Cell, spread: &Spread<'_>, column: &Column) -> Cell {
         let mut both = self.clone();
         other.codes.iter().for_each(|&code| both.add(code, spread, column));
@@ -167,7 +167,7 @@ impl Growing {
         self.size += 1;
     }
 
-    /// What the class pays more with another row.
+    /// The cost that another row adds to the class.
     pub fn increase<const W: usize>(&self, piece: &Piece<'_, W>, row: u16) -> f64 {
         let attributes = self.cells.iter().zip(piece.spreads).zip(&piece.columns);
         let of_attribute = |((cell, spread), column): ((&Cell, &Spread<'_>), &Column)| {
@@ -176,7 +176,7 @@ impl Growing {
         attributes.map(of_attribute).sum()
     }
 
-    /// What the class pays more with all rows of another.
+    /// The cost that all rows of another class add to the class.
     pub fn increase_with<const W: usize>(&self, piece: &Piece<'_, W>, other: &Growing) -> f64 {
         let attributes = self.cells.iter().zip(&other.cells).zip(piece.spreads.iter().zip(&piece.columns));
         let of_attribute = |((cell, other_cell), (spread, column)): ((&Cell, &Cell), (&Spread<'_>, &Column))| {
@@ -203,7 +203,7 @@ mod tests {
         Axis::new(&domain, &hierarchy, false, || (0..domain.cardinality() as u32).collect())
     }
 
-    /// What a class pays more, row by row and class by class, is the difference of what it pays.
+    /// The added cost, row by row and class by class, is the difference of the costs.
     #[test]
     fn increases_are_differences_of_costs() {
         let axes = [axis(&["20", "21", "40", "60"]), axis(&["a", "b", "c", "d", "e"])];
@@ -222,8 +222,8 @@ mod tests {
         for loss in [None, Some(Loss::Granularity), Some(Loss::Entropy), Some(Loss::Ncp)] {
             let objective = Objective::of(loss).unwrap();
             let spreads = [
-                Spread::new(&axes[0], &[2, 1, 3, 2], objective, 1.0),
-                Spread::new(&axes[1], &[2, 3, 1, 1, 1], objective, 2.0),
+                Spread::new(&axes[0], false, &[2, 1, 3, 2], objective, 1.0),
+                Spread::new(&axes[1], false, &[2, 3, 1, 1, 1], objective, 2.0),
             ];
             let piece = Piece::new(&spreads, &fields, keys.clone());
             let own = |rows: &[u16]| -> f64 {

@@ -21,13 +21,13 @@ use super::partition::{Member, Partition};
 
 /// A row, and what a bucketized table releases of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Line {
+pub struct BucketRow {
     pub row: u32,
     pub group: u32,
     pub value: u32,
 }
 
-impl Member for Line {
+impl Member for BucketRow {
     fn row(self) -> u32 {
         self.row
     }
@@ -42,38 +42,38 @@ pub struct Alike {
 /// Classes that are measured at a time, each in the order of buckets where they are dealt.
 #[derive(Debug)]
 pub struct Chunk {
-    pub lines: Partition<Line>,
+    pub lines: Partition<BucketRow>,
     /// The same without buckets and values.
     pub rows: Partition,
     /// For every line the lines of its class whose buckets hold its value, counted within the
     /// class: from the first number to the second, if need be round the end, and all where these
-    /// are the same. [`MANY`] in a class that is better divided.
+    /// are the same. [`NOT_LISTED`] in a class that is better divided.
     pub windows: Vec<(u32, u32)>,
-    /// What they lose, added up.
+    /// Their losses, added up.
     least: f64,
 }
 
 /// Where windows hold so many lines that it is cheaper to divide a class, or some lines more than
 /// once.
-pub const MANY: (u32, u32) = (u32::MAX, u32::MAX);
+pub const NOT_LISTED: (u32, u32) = (u32::MAX, u32::MAX);
 
-/// So many lines are examined in the time in which one is divided from others.
-const LOOKS: usize = 16;
+/// The number of lines examined in the time in which one is divided from others.
+const EXAMINED_PER_DIVISION: usize = 16;
 
-/// Into so many chunks large partitions are cut, but into none of fewer rows than this; tests are
+/// The number of chunks of a large partition, and the fewest rows of a chunk; tests are
 /// about small ones.
 const CHUNKS: usize = 16;
 const ROWS_MIN: usize = if cfg!(test) { 8 } else { 4096 };
 
 impl Alike {
     /// Of lines that look alike.
-    pub fn new(alike: &[Partition<Line>], groups: &Groups) -> Alike {
+    pub fn new(alike: &[Partition<BucketRow>], groups: &Groups) -> Alike {
         let rows: usize = alike.iter().map(|part| part.members().len()).sum();
         let longest = (rows / CHUNKS).max(ROWS_MIN);
-        let mut tiers: Vec<Vec<&[Line]>> = vec![Vec::new(); usize::BITS as usize];
+        let mut tiers: Vec<Vec<&[BucketRow]>> = vec![Vec::new(); usize::BITS as usize];
         let classes = alike.iter().flat_map(Partition::classes);
         classes.for_each(|class| tiers[class.len().ilog2() as usize].push(class));
-        let mut pieces: Vec<Vec<&[Line]>> = Vec::new();
+        let mut pieces: Vec<Vec<&[BucketRow]>> = Vec::new();
         let mut left = 0;
         for class in tiers.into_iter().rev().flatten() {
             if left == 0 {
@@ -88,20 +88,20 @@ impl Alike {
         Alike { chunks }
     }
 
-    /// What one more attribute leaves alike.
+    /// The rows that one more attribute leaves alike.
     pub fn refined(&self, (column, cardinality): (&Codes, usize), groups: &Groups) -> Alike {
         let refined = |number: usize| self.chunks[number].lines.refined(column, cardinality);
         Alike::new(&parallel::map(self.chunks.len(), refined), groups)
     }
 
-    /// What all lines from a chunk on lose at least.
+    /// A lower bound of the loss of all lines from a chunk on.
     pub fn least(&self, number: usize) -> f64 {
         self.chunks[number..].iter().map(|chunk| chunk.least).sum()
     }
 }
 
 impl Chunk {
-    fn new(classes: &[&[Line]], groups: &Groups) -> Chunk {
+    fn new(classes: &[&[BucketRow]], groups: &Groups) -> Chunk {
         let (lines, rows) = (Partition::empty(), Partition::empty());
         let mut chunk = Chunk { lines, rows, windows: Vec::new(), least: 0.0 };
         let (mut order, mut windows) = (BucketOrder::default(), Vec::new());
@@ -113,7 +113,7 @@ impl Chunk {
                 },
                 Held::Listed(_) => {
                     windows.clear();
-                    windows.resize(class.len(), MANY);
+                    windows.resize(class.len(), NOT_LISTED);
                     (*class, f64::NEG_INFINITY)
                 }
             };
@@ -129,7 +129,12 @@ impl Chunk {
 /// Puts a class in the order of buckets, and finds for every line which lines are in buckets that
 /// hold its value. Returns what they lose at least, added up, or `None` when they lose nothing, nor
 /// any part of them.
-fn find_windows(round: &Round, class: &[Line], order: &mut BucketOrder, windows: &mut Vec<(u32, u32)>) -> Option<f64> {
+fn find_windows(
+    round: &Round,
+    class: &[BucketRow],
+    order: &mut BucketOrder,
+    windows: &mut Vec<(u32, u32)>,
+) -> Option<f64> {
     let rows = class.len();
     let longer = class.iter().filter(|line| line.group < round.longer).count();
     let same_size = longer == 0 || longer == rows;
@@ -154,8 +159,8 @@ fn find_windows(round: &Round, class: &[Line], order: &mut BucketOrder, windows:
         looks += if from < to { to - from } else { rows - from + to };
         windows.push((from as u32, to as u32));
     }
-    if !once || looks > LOOKS * rows {
-        windows.fill(MANY);
+    if !once || looks > EXAMINED_PER_DIVISION * rows {
+        windows.fill(NOT_LISTED);
     }
     (!even).then_some(least)
 }

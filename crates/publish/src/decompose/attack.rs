@@ -1,12 +1,12 @@
-//! The intersection attack on the tables of a decomposition, before any of them is written:
-//! everybody is in every table, so only what all of them allow together can be true. By normal form
-//! it must find nothing; if it does, nothing is published.
+//! The intersection attack on the tables of a decomposition, before any of them is written: every
+//! individual is in every table, so only what all of them allow together can be true. By normal
+//! form it must find nothing; if it does, nothing is published.
 //!
 //! Every attribute that some table releases by bucket is attacked, by an adversary who has all
 //! tables and the dependencies that attackers know. Where a table releases several by bucket, the
 //! adversary knows all of them but the one in question. A rule that protects a combination is kept
 //! by one attribute of it ([`super::Rules::representative`]), which is attacked like any other:
-//! whoever cannot infer its value cannot infer the combination.
+//! an attacker who cannot infer its value cannot infer the combination.
 //!
 //! Tables that share no attribute, directly or by way of others, say nothing of each other, so each
 //! set of connected tables is attacked by itself. What only one table holds rules nothing out
@@ -26,7 +26,7 @@ use hedgerow_table::Column;
 use super::divergence::{classes, sensitive_values};
 use super::{Groups, Problem, Subtable};
 
-/// What there is memory for.
+/// The limits by memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Pairing people keeps, for every row of every table, which values and buckets are left;
@@ -43,7 +43,7 @@ impl Default for Limits {
     }
 }
 
-/// What the attack came to.
+/// The outcome of the attack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attacked {
     /// Every row is left with as many values as its rules require.
@@ -138,7 +138,7 @@ fn attack_joined(
         }
     }
     // What no other table holds is not ruled out; and where a guardian shares nothing but what it
-    // hides, nobody can be distinguished from others in the same bucket.
+    // hides, the rows of a bucket cannot be distinguished.
     let mut shared_guardians = views.iter().filter(|view| view.groups.is_some() && view.released_elsewhere);
     match found.complete || shared_guardians.all(|view| view.quasi.is_empty()) {
         true => Attacked::Passed,
@@ -164,7 +164,7 @@ fn breached(hidden: &str, open: &str, left: Left, needed: u64) -> Attacked {
     ))
 }
 
-/// What more than one of some tables hold.
+/// The attributes that more than one of some tables hold.
 fn shared(tables: &[&Subtable]) -> AttributeSet {
     let (_, shared) = tables.iter().fold((AttributeSet::EMPTY, AttributeSet::EMPTY), |(all, shared), table| {
         (all | table.attributes, shared | (all & table.attributes))
@@ -172,7 +172,7 @@ fn shared(tables: &[&Subtable]) -> AttributeSet {
     shared
 }
 
-/// Attributes that the same views release by row: whoever compares one of them compares all. What
+/// Attributes that the same views release by row: comparing one of them compares all. What
 /// some view hides is by itself.
 fn compared(views: &[View<'_>]) -> Vec<AttributeSet> {
     let released = views.iter().fold(AttributeSet::EMPTY, |all, view| all | view.quasi);
@@ -204,7 +204,7 @@ impl Compared {
     }
 }
 
-/// Tables that hang together by shared attributes.
+/// Tables that are connected by shared attributes.
 fn connected<'t>(tables: &[&'t Subtable]) -> Vec<Vec<&'t Subtable>> {
     let mut sets: Vec<Vec<&Subtable>> = Vec::new();
     for table in tables {
@@ -225,7 +225,7 @@ struct View<'t> {
     groups: Option<&'t Groups>,
     quasi: AttributeSet,
     hidden: usize,
-    /// What the attacker knows in addition: the other attributes that the table releases by bucket.
+    /// The attacker's additional knowledge: the other attributes that the table releases by bucket.
     known_besides: AttributeSet,
     /// Some other table holds the attribute too.
     released_elsewhere: bool,
@@ -255,7 +255,7 @@ impl<'t> View<'t> {
         hidden.iter().map(view).collect()
     }
 
-    /// In codes, since nobody reads it.
+    /// In codes, since it is not printed.
     fn seen(&self, problem: &Problem<'_>, compared: &[Compared]) -> SubTable {
         let own: Vec<&Compared> = compared.iter().filter(|compared| compared.set.is_subset(self.quasi)).collect();
         let (quasi, combinations) = classes(problem, self.quasi);
@@ -327,8 +327,8 @@ impl<'t> View<'t> {
         Some(Left { values: values(few), of: values(few), rows: few.len() as u64 })
     }
 
-    /// Whether nobody can know what the rows of a bucket have: their values are not released, and
-    /// no other table gives the rest.
+    /// Whether an attacker cannot know what the rows of a bucket have: their values are not
+    /// released, and no other table gives the rest.
     fn is_without_value(&self, bucket: usize, seen: &SubTable) -> bool {
         let without_value = self.groups.is_some_and(|groups| groups.of_row.contains(&Groups::NONE));
         without_value && !self.released_elsewhere && bucket + 1 == seen.buckets.len()

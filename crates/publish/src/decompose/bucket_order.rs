@@ -2,12 +2,12 @@
 //! being dealt at random: so they are put into about as many cells of neighboring buckets as there
 //! are rows, and little is left to be sorted, or to be looked for.
 
-use super::alike::Line;
+use super::alike::BucketRow;
 
 /// Made once and used for many classes.
 #[derive(Debug, Default)]
 pub(super) struct BucketOrder {
-    lines: Vec<Line>,
+    lines: Vec<BucketRow>,
     /// Where each cell begins, and behind the last where it ends.
     starts: Vec<u32>,
     /// A bucket's cell is its number without these digits.
@@ -15,11 +15,11 @@ pub(super) struct BucketOrder {
 }
 
 impl BucketOrder {
-    /// Puts the rows of one class in order; there are so many buckets.
-    pub(super) fn put(&mut self, class: &[Line], buckets: u32) {
+    /// Puts the rows of one class in order, for the given number of buckets.
+    pub(super) fn put(&mut self, class: &[BucketRow], buckets: u32) {
         let digits = u32::BITS - buckets.leading_zeros();
         self.shift = digits.saturating_sub(class.len().ilog2());
-        let cell = |line: &Line| (line.group >> self.shift) as usize;
+        let cell = |line: &BucketRow| (line.group >> self.shift) as usize;
         // One more than the cell of the bucket behind the last.
         let cells = (buckets >> self.shift) as usize + 1;
         self.starts.clear();
@@ -43,7 +43,7 @@ impl BucketOrder {
         }
     }
 
-    pub(super) fn lines(&self) -> &[Line] {
+    pub(super) fn lines(&self) -> &[BucketRow] {
         &self.lines
     }
 
@@ -69,11 +69,11 @@ mod tests {
             let rng = &mut StdRng::seed_from_u64(seed);
             let buckets = rng.random_range(1..200);
             let within = rng.random_range(1..=buckets);
-            let lines: Vec<Line> = (0..rng.random_range(1..80))
-                .map(|row| Line { row, group: rng.random_range(0..within), value: rng.random_range(0..9) })
+            let lines: Vec<BucketRow> = (0..rng.random_range(1..80))
+                .map(|row| BucketRow { row, group: rng.random_range(0..within), value: rng.random_range(0..9) })
                 .collect();
             order.put(&lines, buckets);
-            let fields = |line: &Line| (line.group, line.row, line.value);
+            let fields = |line: &BucketRow| (line.group, line.row, line.value);
             let mut expected: Vec<_> = lines.iter().map(fields).collect();
             let mut found: Vec<_> = order.lines().iter().map(fields).collect();
             assert!(found.is_sorted_by_key(|line| line.0), "seed {seed}");

@@ -26,7 +26,7 @@ pub struct Chosen {
     pub standings: Vec<Standing>,
 }
 
-/// Why there are no tables.
+/// Why no tables were found.
 #[derive(Debug)]
 pub enum Unchosen {
     Unsatisfiable(Unsatisfiable),
@@ -34,7 +34,7 @@ pub enum Unchosen {
     NoBuckets,
     /// Every choice breaks under the intersection attack, in words.
     Breached(String),
-    /// What was chosen could not be anonymized.
+    /// The chosen table could not be anonymized.
     Failed(Box<PublishError>),
 }
 

@@ -1,4 +1,4 @@
-//! What a decomposition loses: the Kullback–Leibler divergence, in nats, between the table and the
+//! The loss of a decomposition: the Kullback–Leibler divergence, in nats, between the table and the
 //! most likely table behind what is published (Jin and others 2010, section 5.1).
 //!
 //! Tables that form a tree ([`super::junction`]) have the closed form Π tables / Π separators, so
@@ -37,7 +37,7 @@ pub struct Divergence<'a> {
 /// Entropies, and how often each is added.
 type Terms = Vec<(AttributeSet, f64)>;
 
-/// So many candidates are measured further at a time.
+/// The number of candidates measured further at a time.
 const AT_ONCE: usize = 4;
 
 impl<'a> Divergence<'a> {
@@ -109,7 +109,7 @@ impl<'a> Divergence<'a> {
         }
     }
 
-    /// What the entropies of decompositions add up to; `None` for those that do not form a tree.
+    /// The sums of the entropies of decompositions; `None` for those that do not form a tree.
     fn known_terms(&mut self, candidates: &[Vec<Subtable>]) -> Vec<Option<f64>> {
         let terms: Vec<Option<Terms>> = candidates.iter().map(|tables| self.terms(tables)).collect();
         self.entropies.find_all(terms.iter().flatten().flatten().map(|term| term.0).collect());
@@ -169,7 +169,7 @@ pub(super) fn classes(problem: &Problem<'_>, attributes: AttributeSet) -> (Vec<u
 }
 
 /// Whether a generalized table shares what it generalizes. Others release it differently then, and
-/// there is no closed form.
+/// the divergence has no closed form.
 fn shares_regions(tables: &[Subtable]) -> bool {
     tables.iter().enumerate().filter(|(_, table)| table.regions.is_some()).any(|(index, table)| {
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
@@ -177,9 +177,9 @@ fn shares_regions(tables: &[Subtable]) -> bool {
     })
 }
 
-/// What the buckets call a row's protected values: the code of one attribute, a number for a
+/// The number of a row's protected values in the buckets: the code of one attribute, a number for a
 /// combination of several. Equal wherever the attributes are the same.
-pub(super) fn sensitive_values<'a>(problem: &Problem<'a>, sensitive: AttributeSet) -> (Cow<'a, Codes>, usize) {
+pub fn sensitive_values<'a>(problem: &Problem<'a>, sensitive: AttributeSet) -> (Cow<'a, Codes>, usize) {
     match sensitive.iter().collect::<Vec<_>>().as_slice() {
         [one] => (Cow::Borrowed(problem.columns[*one]), problem.cardinalities[*one]),
         _ => {

@@ -105,7 +105,7 @@ impl<'a> Entropies<'a> {
         self.bases.iter().filter(|(base, _)| base.is_subset(set)).max_by_key(|(base, _)| base.len())
     }
 
-    /// What has many values leaves least to be divided.
+    /// An attribute with many values leaves the least to be divided.
     fn many_values_first(&self, set: AttributeSet) -> Vec<usize> {
         let mut attributes: Vec<usize> = set.iter().collect();
         attributes.sort_by_key(|&attribute| Reverse(self.problem.cardinalities[attribute]));

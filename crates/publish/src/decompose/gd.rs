@@ -42,7 +42,7 @@ fn decompose(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, U
     let candidates = everything.iter().filter(|&attribute| problem.can_be_bucketized(attribute));
     let first = candidates.max_by_key(|&attribute| (rules_about(attribute), usize::MAX - attribute));
     let mut tables = match first.filter(|&attribute| rules_about(attribute) > 0) {
-        Some(first) => vec![unmade(everything, first)],
+        Some(first) => vec![without_buckets(everything, first)],
         None => vec![Subtable::plain(everything)],
     };
     while let Some(rule) = problem.standings(&tables).iter().position(|standing| !standing.is_kept()) {
@@ -63,7 +63,7 @@ fn decompose(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, U
 }
 
 /// A bucketized table whose buckets are not made yet.
-fn unmade(attributes: AttributeSet, sensitive: usize) -> Subtable {
+fn without_buckets(attributes: AttributeSet, sensitive: usize) -> Subtable {
     Subtable { sensitive: AttributeSet::of(sensitive), ..Subtable::plain(attributes) }
 }
 
@@ -75,7 +75,7 @@ fn grow_guardian(problem: &Problem<'_>, rule: usize, protect: usize, tables: &mu
     let own = AttributeSet::of(protect);
     let Some(index) = tables.iter().position(|table| table.attributes == own) else { return };
     for know in problem.rules[rule].know.iter() {
-        let grown = unmade(tables[index].attributes.with(know), protect);
+        let grown = without_buckets(tables[index].attributes.with(know), protect);
         let old = std::mem::replace(&mut tables[index], grown);
         if before.iter().zip(kept(tables)).any(|(&before, now)| before && !now) {
             tables[index] = old;
@@ -110,7 +110,7 @@ fn add_back(problem: &Problem<'_>, tables: &mut Vec<Subtable>, divergence: &mut 
     }
 }
 
-/// What is known of moves.
+/// The known moves.
 #[derive(Default)]
 struct Adding {
     closed: HashSet<Move>,
@@ -129,7 +129,7 @@ impl Adding {
             let grown = &mut candidate[found.table];
             grown.attributes = grown.attributes.with(found.attribute);
             if found.by_bucket {
-                *grown = unmade(grown.attributes, found.attribute);
+                *grown = without_buckets(grown.attributes, found.attribute);
             }
             if problem.is_kept(&candidate) {
                 moves.push(found);

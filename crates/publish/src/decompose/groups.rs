@@ -15,7 +15,7 @@ pub struct Groups {
     pub held: Held,
 }
 
-/// What buckets hold.
+/// The content of buckets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Held {
     Dealt(Round),
@@ -60,7 +60,7 @@ impl Groups {
 }
 
 /// All rows by value, dealt from the first bucket to the last and round again: then it follows from
-/// where a value begins and ends which buckets hold it, and nobody needs to look into buckets,
+/// where a value begins and ends which buckets hold it, without a look into buckets,
 /// which are anywhere in memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
@@ -68,7 +68,7 @@ pub struct Round {
     /// bucket.
     starts: Vec<(u32, u32)>,
     pub buckets: u32,
-    /// Rows of each bucket, but one more of the first so many.
+    /// Rows of each bucket; the first buckets have one more.
     pub full: u32,
     pub longer: u32,
 }

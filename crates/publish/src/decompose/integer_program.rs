@@ -69,7 +69,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Whether a bucket with so many rows of each combination is allowed.
+    /// Whether a bucket with these numbers of rows of each combination is allowed.
     pub fn holds(&self, rows: &[u64]) -> bool {
         self.lines.iter().zip(self.l).all(|(lines, l)| {
             lines.iter().all(|line| {
@@ -79,8 +79,8 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// The most rows that allowed buckets can take of those there are; nothing when the solver
-    /// gives up.
+    /// The most rows that allowed buckets can take of those there are; zeros when the solver gives
+    /// up.
     pub fn most(&self, rows: &[u64]) -> Vec<u64> {
         let nothing = vec![0; rows.len()];
         let program = self.program(OptimizationDirection::Maximize, rows);
@@ -113,8 +113,8 @@ impl<'a> Program<'a> {
         found.filter(|taken| taken.iter().any(|&taken| taken > 0)).unwrap_or(all_rows)
     }
 
-    /// What every bucket must keep: for each combination, l times its rows are at most those of its
-    /// line.
+    /// The constraints of every bucket: for each combination, l times its rows are at most those of
+    /// its line.
     fn program(&self, direction: OptimizationDirection, rows: &[u64]) -> Option<(Problem, Vec<Variable>)> {
         if self.combinations.len() > COMBINATIONS_MAX {
             return None;

@@ -16,16 +16,16 @@ use super::Subtable;
 
 /// One side of a table: its attributes, and which table's bucket numbers it shares.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct TableSide {
     attributes: AttributeSet,
     buckets: Option<usize>,
 }
 
-/// What neighboring tables share, where they share attributes; `None` when the tables do not form a
-/// tree.
+/// The attributes that neighboring tables share, where they share any; `None` when the tables do
+/// not form a tree.
 pub fn separators(tables: &[Subtable]) -> Option<Vec<AttributeSet>> {
     let parts = parts(tables);
-    let share = |one: &Part, other: &Part| {
+    let share = |one: &TableSide, other: &TableSide| {
         let same_buckets = one.buckets.is_some() && one.buckets == other.buckets;
         (one.attributes & other.attributes).len() + usize::from(same_buckets)
     };
@@ -60,14 +60,14 @@ pub fn separators(tables: &[Subtable]) -> Option<Vec<AttributeSet>> {
     (total == sizes - all - bucketized).then_some(separators)
 }
 
-fn parts(tables: &[Subtable]) -> Vec<Part> {
+fn parts(tables: &[Subtable]) -> Vec<TableSide> {
     let mut parts = Vec::new();
     for (index, table) in tables.iter().enumerate() {
         if table.sensitive.is_empty() {
-            parts.push(Part { attributes: table.attributes, buckets: None });
+            parts.push(TableSide { attributes: table.attributes, buckets: None });
         } else {
-            parts.push(Part { attributes: table.open(), buckets: Some(index) });
-            parts.push(Part { attributes: table.sensitive, buckets: Some(index) });
+            parts.push(TableSide { attributes: table.open(), buckets: Some(index) });
+            parts.push(TableSide { attributes: table.sensitive, buckets: Some(index) });
         }
     }
     parts

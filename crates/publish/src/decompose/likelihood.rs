@@ -3,21 +3,21 @@
 //! look alike, as their buckets say on average.
 //!
 //! Which bucket a row is in has nothing to do with where the row stands, so that looking it up is
-//! what costs, and the more rows the more. So bucket and value are kept with each row ([`Line`]),
-//! for those that lose by looking alike ([`Alike`]).
+//! what costs, and the more rows the more. So bucket and value are kept with each row
+//! ([`BucketRow`]), for those that lose by looking alike ([`Alike`]).
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use hedgerow_table::{Codes, parallel};
 
-use super::alike::{Alike, Chunk, Line, MANY};
+use super::alike::{Alike, BucketRow, Chunk, NOT_LISTED};
 use super::divergence::sensitive_values;
 use super::groups::{Held, Lists, Round};
 use super::partition::{Division, Partition, Shared};
 use super::{Groups, Problem, Subtable};
 
-/// What a bucketized table says by its buckets alone.
+/// The statement of a bucketized table by its buckets alone.
 #[derive(Debug)]
 pub struct Own<'a> {
     rows: usize,
@@ -25,7 +25,7 @@ pub struct Own<'a> {
     sum: f64,
     value_of: Cow<'a, Codes>,
     values: usize,
-    /// What each value counts for a row without a sensitive value.
+    /// The weight of each value for a row without a sensitive value.
     without_value: f64,
 }
 
@@ -33,7 +33,7 @@ pub struct Own<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Measure {
     next: usize,
-    /// What is lost by rows that still look alike, so far.
+    /// The loss so far by rows that still look alike.
     lost: f64,
 }
 
@@ -58,8 +58,9 @@ impl<'a> Own<'a> {
     }
 
     /// Rows with their buckets and values.
-    pub fn lines(&self, groups: &Groups, rows: &Partition) -> Partition<Line> {
-        let line = |row: u32| Line { row, group: groups.of_row[row as usize], value: self.value_of.get(row as usize) };
+    pub fn lines(&self, groups: &Groups, rows: &Partition) -> Partition<BucketRow> {
+        let line =
+            |row: u32| BucketRow { row, group: groups.of_row[row as usize], value: self.value_of.get(row as usize) };
         rows.with(line)
     }
 
@@ -73,7 +74,7 @@ impl<'a> Own<'a> {
             for class in lines.classes() {
                 let end = start + class.len();
                 match &groups.held {
-                    Held::Dealt(round) if windows[start] != MANY => {
+                    Held::Dealt(round) if windows[start] != NOT_LISTED => {
                         more.shared.add(class.len());
                         more.look(round, class, &windows[start..end], |_, within| within.len());
                     }
@@ -100,7 +101,7 @@ impl<'a> Own<'a> {
         rows.each_class(column, |places, codes| {
             let class = &lines.members()[places.clone()];
             match &groups.held {
-                Held::Dealt(round) if windows[places.start] != MANY => {
+                Held::Dealt(round) if windows[places.start] != NOT_LISTED => {
                     division.each_size(codes, |size| more.shared.add(size));
                     more.look(round, class, &windows[places], |place, within| {
                         let code = codes[place];
@@ -114,7 +115,7 @@ impl<'a> Own<'a> {
         measure.lost += more.lost();
     }
 
-    /// What [`Own::loss`] is at least by what has been measured, and whether it is just that.
+    /// A lower bound of [`Own::loss`] by what has been measured, and whether it is exact.
     pub fn bound(&self, alike: &Alike, measure: &Measure) -> (f64, bool) {
         (self.mean(measure.lost + alike.least(measure.next)), measure.next == alike.chunks.len())
     }
@@ -133,14 +134,14 @@ impl<'a> Own<'a> {
     }
 }
 
-/// What rows that look alike add to each other's likelihood.
+/// The likelihood that rows that look alike add to each other.
 struct More<'a> {
     own: &'a Own<'a>,
     held: &'a Held,
     logarithms: Logarithms,
     /// Over how many what their buckets say is shared out.
     shared: Shared,
-    /// What many buckets say of each value together, and of which they do.
+    /// The sum over many buckets for each value, and the values that it covers.
     of_value: Vec<f64>,
     touched: Vec<u32>,
 }
@@ -166,7 +167,7 @@ impl<'a> More<'a> {
     fn look(
         &mut self,
         round: &Round,
-        class: &[Line],
+        class: &[BucketRow],
         windows: &[(u32, u32)],
         alike: impl Fn(usize, Range<usize>) -> usize,
     ) {
@@ -198,7 +199,7 @@ impl<'a> More<'a> {
     }
 
     /// For rows that look alike, in the order of their buckets.
-    fn add(&mut self, class: &[Line]) {
+    fn add(&mut self, class: &[BucketRow]) {
         self.shared.add(class.len());
         match self.held {
             Held::Dealt(round) => self.add_neighbors(round, class),
@@ -206,7 +207,7 @@ impl<'a> More<'a> {
         }
     }
 
-    fn add_neighbors(&mut self, round: &Round, class: &[Line]) {
+    fn add_neighbors(&mut self, round: &Round, class: &[BucketRow]) {
         let rows = class.len() as u64;
         let longer = class.partition_point(|line| line.group < round.longer) as u64;
         let (per_longer, per_other) = (1.0 / f64::from(round.full + 1), 1.0 / f64::from(round.full));
@@ -227,9 +228,9 @@ impl<'a> More<'a> {
         }
     }
 
-    fn add_up(&mut self, lists: &Lists, class: &[Line]) {
+    fn add_up(&mut self, lists: &Lists, class: &[BucketRow]) {
         let mut without_value = 0.0;
-        for &Line { group, .. } in class {
+        for &BucketRow { group, .. } in class {
             if group == Groups::NONE {
                 without_value += self.own.without_value;
                 continue;
@@ -242,7 +243,7 @@ impl<'a> More<'a> {
                 *weight += share;
             }
         }
-        for &Line { group, value, .. } in class {
+        for &BucketRow { group, value, .. } in class {
             let own = match group {
                 Groups::NONE => self.own.without_value,
                 _ => lists.shares(group).find(|share| share.0 == value).map_or(0.0, |share| share.1),
@@ -259,8 +260,8 @@ impl<'a> More<'a> {
 
 /// How many rows of a class are in buckets before one that is near the bucket of the row at some
 /// place.
-fn before(class: &[Line], place: usize, bucket: u32) -> usize {
-    let is_before = |line: &Line| line.group < bucket;
+fn before(class: &[BucketRow], place: usize, bucket: u32) -> usize {
+    let is_before = |line: &BucketRow| line.group < bucket;
     let (left, right) = class.split_at(place);
     if is_before(&right[0]) {
         let near = right.iter().take(NEAR).take_while(|line| is_before(line)).count();
@@ -271,7 +272,7 @@ fn before(class: &[Line], place: usize, bucket: u32) -> usize {
     }
 }
 
-/// So many neighbors are tested one after the other.
+/// The number of neighbors tested one after the other.
 const NEAR: usize = 4;
 
 /// A sum of logarithms, most of which are taken together.

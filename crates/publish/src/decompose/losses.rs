@@ -1,4 +1,4 @@
-//! What bucketized tables lose, cached. A table that holds one attribute more than one that is
+//! The losses of bucketized tables, cached. A table that holds one attribute more than one that is
 //! remembered is measured from there ([`super::likelihood`]), and only as far as is needed to see
 //! that another is better.
 
@@ -30,11 +30,11 @@ fn address(groups: &Arc<Groups>) -> usize {
 #[derive(Debug)]
 pub struct Losses<'a> {
     problem: &'a Problem<'a>,
-    /// What each table says by its buckets alone, by their address, which the buckets kept here
-    /// hold.
+    /// The statement of each table by its buckets alone, by their address, which the buckets kept
+    /// here hold.
     own: HashMap<usize, (Arc<Groups>, Own<'a>)>,
     known: HashMap<Key, f64>,
-    /// What the tables that are remembered leave alike.
+    /// The rows that the cached tables leave alike.
     alike: HashMap<Key, Arc<Alike>>,
     /// Tables with one attribute more that are measured in part, and that attribute.
     begun: HashMap<Key, (usize, Measure)>,
@@ -56,7 +56,7 @@ impl<'a> Losses<'a> {
         self.begun.retain(|key, (attribute, _)| alike.contains_key(&(key.0, key.1.without(*attribute))));
     }
 
-    /// What has to be divided to remember some tables.
+    /// The rows to divide for caching some tables.
     pub fn undivided(&self, tables: &[Guarded<'_>]) -> Vec<AttributeSet> {
         let new = tables.iter().filter(|(table, _)| table.regions.is_none()).map(|&table| key(table));
         let new = new.filter(|key| !self.alike.contains_key(key) && self.one_less(*key).is_none());
@@ -74,7 +74,7 @@ impl<'a> Losses<'a> {
         self.known[&key(table)]
     }
 
-    /// What it is at least, and whether it is just that; nothing where it has to be measured at
+    /// A lower bound of the loss, and whether it is exact; `None` where it has to be measured at
     /// once.
     pub fn bound(&self, table: Guarded<'_>) -> Option<(f64, bool)> {
         if let Some(&known) = self.known.get(&key(table)) {
@@ -153,7 +153,7 @@ impl<'a> Losses<'a> {
         self.own.extend(found);
     }
 
-    /// What a table leaves alike; from one with one attribute less, if there is one.
+    /// The rows that a table leaves alike; from one with one attribute less, if there is one.
     fn alike(&self, table: Guarded<'_>, entropies: &Entropies<'_>) -> Arc<Alike> {
         let (groups, open) = key(table);
         if let Some(alike) = self.alike.get(&(groups, open)) {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_never_less_than_was_said_and_in_the_end_just_that() {
+    fn losses_are_at_least_their_bounds_and_equal_at_the_end() {
         let (mut measured, mut early) = (0, 0);
         for seed in 0..600 {
             let rng = &mut StdRng::seed_from_u64(seed);

@@ -32,10 +32,10 @@ pub mod uad;
 use std::sync::Arc;
 
 use hedgerow_audit::max_likelihood::{PublishedBuckets, PublishedTable};
-use hedgerow_policy::{Anonymizer, Policy, Role};
+use hedgerow_policy::{Anonymizer, Policy};
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_release::bucketized::{COUNT, GROUP};
-use hedgerow_release::manifest::{KnownDependency, Rows};
+use hedgerow_release::manifest::Rows;
 use hedgerow_table::InputError;
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
@@ -48,7 +48,7 @@ pub use rules::Rules;
 use crate::bind::Bound;
 use crate::draft::Draft;
 use crate::error::{Ineligible, PublishError};
-use crate::publish::PublishOptions;
+use crate::options::PublishOptions;
 use attack::Attacked;
 use choice::{Chosen, Unchosen, first_that_passes};
 use problem::Unsatisfiable;
@@ -62,7 +62,7 @@ pub struct Subtable {
     pub sensitive: AttributeSet,
     /// The buckets, where there is something sensitive.
     pub groups: Option<Arc<Groups>>,
-    /// What is released of each bucket's rows instead of their values, where the table is
+    /// The released labels of each bucket's rows instead of their values, where the table is
     /// generalized.
     pub regions: Option<Arc<Regions>>,
 }
@@ -96,7 +96,7 @@ impl Subtable {
         Some(PublishedTable { by_row, buckets: Some(buckets) })
     }
 
-    /// What is released row by row.
+    /// The attributes released row by row.
     pub fn open(&self) -> AttributeSet {
         self.attributes - self.sensitive
     }
@@ -116,7 +116,7 @@ pub(crate) fn draft<'a>(
     draft_chosen(bound, options, rng, choices)
 }
 
-/// A release of the tables that are chosen, whoever chooses them. Nothing is written before the
+/// A release of the chosen tables, whichever algorithm chose them. Nothing is written before the
 /// attack on them passed.
 fn draft_chosen<'a>(
     bound: &Bound<'a>,
@@ -125,7 +125,7 @@ fn draft_chosen<'a>(
     choose: impl FnOnce(&Bound<'_>, &Rules<'_>, &Problem<'_>, &mut StdRng) -> Result<Vec<Chosen>, Unchosen>,
 ) -> Result<Draft<'a>, PublishError> {
     refuse(bound.policy)?;
-    let rules = Rules::new(bound.policy, bound.table)?;
+    let rules = Rules::with_found(bound.policy, bound.table, &bound.dependencies_found)?;
     let reasons = rules.impossible();
     if !reasons.is_empty() {
         let hint =
@@ -145,34 +145,26 @@ fn draft_chosen<'a>(
     options.progress.check()?;
     let found = first_that_passes(&problem, &rules.columns, choices);
     let (chosen, attacked) = found.map_err(|unchosen| why_not(&rules, unchosen))?;
-    // An attack that was canceled is none.
+    // A canceled attack proves nothing.
     options.progress.check()?;
     let mut warnings = rules.warnings.clone();
-    let attacked = outcome(bound, attacked, &mut warnings);
+    warnings.extend(warning_of_partial(bound, attacked));
     let losses = losses(&chosen);
     let (tables, codebook) = tables::tables(bound, &rules, &problem, &chosen.tables, rng)?;
     let count = bound.table.rows as u64;
     let mut draft = Draft::new(tables, codebook, Rows { source: count, out: count, suppressed: 0 }, losses);
-    draft.stated.intersection_attack = Some(attacked);
-    draft.stated.dependencies = (rules.dependencies.iter())
-        .map(|dependency| KnownDependency {
-            from: rules.names(dependency.from).into_iter().map(str::to_owned).collect(),
-            to: rules.columns[dependency.to].name.clone(),
-        })
-        .collect();
     draft.rules = Some(tables::named_rules(bound, &rules));
     draft.warnings = warnings;
     Ok(draft)
 }
 
-/// The outcome of the intersection attack for the manifest. Where something was not tried,
-/// publishers are warned.
-fn outcome(bound: &Bound<'_>, attacked: Attacked, warnings: &mut Vec<InputError>) -> String {
-    let Attacked::Partial(words) = attacked else { return "passed".to_owned() };
+/// Where the intersection attack did not try everything, publishers are warned. The manifest does
+/// not state its outcome: a reader cannot recompute how far it went.
+fn warning_of_partial(bound: &Bound<'_>, attacked: Attacked) -> Option<InputError> {
+    let Attacked::Partial(words) = attacked else { return None };
     let problem = format!("the intersection attack on the combined tables found nothing, but was partial: {words}");
     let hint = "guardian normal form rules out what it looks for, and was judged";
-    warnings.push(InputError::new(bound.policy.publish.place.clone(), problem, hint));
-    format!("partial: {words}")
+    Some(InputError::new(bound.policy.publish.place.clone(), problem, hint))
 }
 
 /// Refuses what no tables could keep, before any are chosen.
@@ -186,7 +178,7 @@ fn refuse(policy: &Policy) -> Result<(), InputError> {
             }
         }
     }
-    let mut released = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
+    let mut released = policy.attributes.iter().filter(|attribute| attribute.role.is_released());
     if let Some(attribute) = released.find(|attribute| [GROUP, COUNT].contains(&attribute.name.as_str())) {
         let problem = format!("decompose adds a column `{}` of its own", attribute.name);
         return Err(InputError::new(attribute.place.clone(), problem, "rename the attribute in the source"));
@@ -244,7 +236,7 @@ fn why_not(rules: &Rules<'_>, unchosen: Unchosen) -> PublishError {
             (vec![reason], "require less in that rule, or use `algorithm = \"best\"`, which tries every algorithm")
         }
         Unchosen::NoBuckets => {
-            let reason = "no rows can share a bucket in which every protected attribute is uncertain to somebody who knows the others, or \
+            let reason = "no rows can share a bucket in which every protected attribute is uncertain to an attacker who knows the others, or \
                           nothing is left to release by row, or a rule requires more than distinct, frequency or entropy l-diversity";
             (vec![reason.to_owned()], "use `algorithm = \"best\"`, which takes what is possible")
         }

@@ -1,10 +1,10 @@
 //! One table in which every protected attribute is sensitive, the baseline of Jin and others 2010,
-//! appendix B: buckets in which each protected attribute stays uncertain even to somebody who knows
-//! all the others. Rows that no bucket can take are released without their sensitive values.
+//! appendix B: buckets in which each protected attribute stays uncertain even to an attacker who
+//! knows all the others. Rows that no bucket can take are released without their sensitive values.
 //!
 //! Every bucket solves the paper's integer program ([`super::integer_program`]). The smallest
 //! buckets that can be are *boxes*: some values of each protected attribute, as many as its rules
-//! need, one row for each of their combinations; a bucket has at least so many values of one
+//! need, one row for each of their combinations; a bucket has at least that many values of one
 //! attribute with each combination of the others. So boxes are looked for first. When there are
 //! none left, one program finds the most rows that any further buckets can take, and smaller ones
 //! divide these; what is left then is in no bucket whatsoever. One protected attribute is dealt to
@@ -101,8 +101,8 @@ impl Making {
         search.taken > 0
     }
 
-    /// Makes buckets with so many rows of some combinations, as often as there are rows for it and
-    /// at most `times`; how many rows they take.
+    /// Makes buckets with these numbers of rows of some combinations, as often as there are rows
+    /// for it and at most `times`. Returns the number of rows taken.
     fn take(&mut self, taken: &[(Vec<u32>, u64)], times: u64) -> u64 {
         let before = self.rows_taken;
         let possible = taken.iter().map(|(codes, count)| self.rows_of[codes].len() as u64 / count).min().unwrap_or(0);
@@ -163,8 +163,8 @@ impl Making {
 }
 
 /// The walk over combinations of values in search of boxes all of whose rows are there. Rows only
-/// become fewer, so that what was no box before is none later, and the walk goes on where it found
-/// the last one.
+/// become fewer, so that what was not a box before never becomes one, and the walk goes on where it
+/// found the last one.
 struct Search<'a> {
     combinations: &'a [(Vec<u32>, u64)],
     beginnings: Beginnings,
@@ -174,7 +174,7 @@ struct Search<'a> {
     /// Since the last box.
     steps: usize,
     taken: u64,
-    /// The search ends when so many rows are taken.
+    /// The search ends when this number of rows is taken.
     enough: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a decomposition has to solve: coded columns and rules over them, one protected attribute
+//! The problem of a decomposition: coded columns and rules over them, one protected attribute
 //! each.
 
 use std::sync::Arc;
@@ -20,14 +20,14 @@ pub struct Problem<'a> {
     pub rows: usize,
     /// Each protects one attribute, which alone is harmless.
     pub rules: Vec<Rule>,
-    /// What attackers know in addition, each as a table that is already published.
+    /// Additional knowledge of attackers, each as a table that is already published.
     known: Vec<Schema>,
     /// For every attribute all that some rule requires of it.
     require: Vec<Vec<Model>>,
     /// For every attribute which buckets keep all of that; `None` where none do, or nothing is
     /// required.
     allowed: Vec<Option<Allowed>>,
-    /// Whom algorithms report to, in attributes. Once canceled they end early, with tables that
+    /// The progress of algorithms, in attributes. Once canceled they end early, with tables that
     /// have no meaning.
     pub progress: &'a dyn Progress,
 }
@@ -76,7 +76,7 @@ impl<'a> Problem<'a> {
         Problem { columns, cardinalities, missing, rows, rules, known, require, allowed, progress: &NoProgress }
     }
 
-    /// The same problem, whose algorithms report to somebody.
+    /// The same problem, with algorithms that report progress.
     pub fn watched(self, progress: &'a dyn Progress) -> Problem<'a> {
         Problem { progress, ..self }
     }
@@ -123,7 +123,7 @@ impl<'a> Problem<'a> {
     }
 
     /// A table in which one attribute is released by bucket; as it is when no bucket can be made,
-    /// or there is no other attribute.
+    /// or no other attribute exists.
     pub fn bucketized(&self, attributes: AttributeSet, sensitive: usize, rng: &mut StdRng) -> Subtable {
         let allowed = self.allowed[sensitive].as_ref().filter(|_| attributes.len() > 1);
         let (column, cardinality) = (self.columns[sensitive], self.cardinalities[sensitive]);
@@ -136,7 +136,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What the tables look like to the judge of normal forms, attackers' own tables last.
+    /// The tables as the judge of normal forms sees them, attackers' own tables last.
     pub fn schemas(&self, tables: &[Subtable]) -> Vec<Schema> {
         let own = tables.iter().map(|table| {
             let guards = table.sensitive.iter().map(|attribute| Guard {
@@ -149,7 +149,7 @@ impl<'a> Problem<'a> {
         own.chain(self.known.iter().cloned()).collect()
     }
 
-    /// What attackers know in addition, as they would see it published.
+    /// Additional knowledge of attackers, as published tables.
     pub fn known_tables(&self) -> Vec<Subtable> {
         self.known.iter().map(|known| Subtable::plain(known.attributes)).collect()
     }

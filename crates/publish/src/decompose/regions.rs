@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_policy::{Method, Policy, Role, Rule};
+use hedgerow_policy::{KnownRows, Method, Policy, Role, Rule};
 use hedgerow_table::Progress;
 
 use super::{Groups, Problem, Rules, Subtable};
@@ -98,6 +98,8 @@ fn policy_of(policy: &Policy, rules: &Rules<'_>, problem: &Problem<'_>, table: &
         also_protect: Vec::new(),
         require_places: vec![policy.publish.place.clone(); require.len()],
         require,
+        rows: KnownRows::default(),
+        consistent: false,
         place: policy.publish.place.clone(),
     }];
     own.publish.method = Method::Mondrian;

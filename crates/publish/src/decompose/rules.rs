@@ -2,7 +2,7 @@
 //! with the data.
 
 use hashbrown::HashMap;
-use hedgerow_policy::{Policy, Role};
+use hedgerow_policy::Policy;
 use hedgerow_privacy::rules::{
     Added, AttributeSet, Dependency, Feasibility, Reduced, Rule, expand, feasibility, reduce,
 };
@@ -31,7 +31,7 @@ pub struct Rules<'a> {
     pub warnings: Vec<InputError>,
 }
 
-/// What publishing the protected attributes of a rule without anything else would do.
+/// The effect of publishing the protected attributes of a rule without anything else.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alone {
     pub combination: Feasibility,
@@ -47,7 +47,17 @@ impl Alone {
 
 impl<'a> Rules<'a> {
     pub fn new(policy: &Policy, table: &'a Table) -> Result<Rules<'a>, PublishError> {
-        let released = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
+        Rules::with_found(policy, table, &[])
+    }
+
+    /// The same, with dependencies that the policy does not declare and attackers know all the
+    /// same: what determines what.
+    pub(crate) fn with_found(
+        policy: &Policy,
+        table: &'a Table,
+        found: &[(Vec<String>, String)],
+    ) -> Result<Rules<'a>, PublishError> {
+        let released = policy.attributes.iter().filter(|attribute| attribute.role.is_released());
         let columns: Vec<&Column> = released.filter_map(|attribute| table.column(&attribute.name)).collect();
         refuse_too_many(policy, &columns)?;
         let number = |name: &String| columns.iter().position(|column| column.name == *name);
@@ -61,10 +71,12 @@ impl<'a> Rules<'a> {
                 require: rule.require.clone(),
             })
             .collect();
-        let dependencies: Vec<Dependency> = (policy.dependencies.iter())
-            .filter_map(|dependency| {
-                Some(Dependency { from: set(&mut dependency.from.iter()), to: number(&dependency.to)? })
-            })
+        // Dependencies that the publisher accepts are ignored.
+        let declared = policy.dependencies.iter().filter(|known| known.accept.is_none());
+        let declared = declared.map(|declared| (&declared.from, &declared.to));
+        let dependencies: Vec<Dependency> = declared
+            .chain(found.iter().map(|(from, to)| (from, to)))
+            .filter_map(|(from, to)| Some(Dependency { from: set(&mut from.iter()), to: number(to)? }))
             .collect();
         let added = expand(&rules, &dependencies);
         rules.extend(added.iter().filter_map(|added| added.rule.clone()));
@@ -100,7 +112,7 @@ impl<'a> Rules<'a> {
             let rule = &self.rules[added.of];
             let dependency = self.dependencies[added.dependency];
             reasons.push(format!(
-                "{}: whoever knows {} knows `{}` by a dependency",
+                "{}: an attacker who knows {} knows `{}` by a dependency",
                 self.describe(added.of),
                 listed(&self.names(dependency.from & rule.know)),
                 self.columns[dependency.to].name,
@@ -143,7 +155,7 @@ impl<'a> Rules<'a> {
         harmless.max_by_key(|&attribute| (protected(attribute), usize::MAX - attribute))
     }
 
-    /// What a decomposition has to solve: the reduced rules, each for the attribute that stands for
+    /// The problem of a decomposition: the reduced rules, each for the attribute that stands for
     /// what it protects.
     pub fn problem(&self) -> Problem<'a> {
         let rules = self.reduced.kept.iter().filter_map(|&kept| {
@@ -193,7 +205,8 @@ impl<'a> Rules<'a> {
     }
 
     fn warn_of_wrong_dependencies(&mut self, policy: &Policy) {
-        for (dependency, declared) in self.dependencies.iter().zip(&policy.dependencies) {
+        let declared = policy.dependencies.iter().filter(|known| known.accept.is_none());
+        for (dependency, declared) in self.dependencies.iter().zip(declared) {
             let from: Vec<&Column> = dependency.from.iter().map(|attribute| self.columns[attribute]).collect();
             let wrong = exceptions(&from, self.columns[dependency.to], self.rows);
             if wrong > 0 {

@@ -28,7 +28,7 @@ pub(super) fn named_rules(bound: &Bound<'_>, rules: &Rules<'_>) -> Vec<NamedRule
         let protect = rules.representative(index).map(|attribute| rules.columns[attribute].name.clone());
         let (know, require) = (rule.know.clone(), rule.require.clone());
         let community = protect.as_ref().and_then(|name| bound.community(name)).cloned();
-        NamedRule { know, protect, require, tree: None, community }
+        NamedRule { know, protect, require, tree: None, community, units: None, consistent: false }
     })
     .collect()
 }
@@ -91,7 +91,7 @@ impl<'a> Drafting<'_, 'a> {
         Ok(())
     }
 
-    /// What a table releases row by row.
+    /// The attributes that a table releases row by row.
     fn open_columns(&self, table: &Subtable) -> Vec<ReleasedColumn<'a>> {
         table.open().iter().map(|attribute| ReleasedColumn::as_it_is(self.rules.columns[attribute])).collect()
     }

@@ -12,9 +12,9 @@
 //! class, or in which a rule breaks, stay together under their node. So one class may lie in the
 //! region of another, as with relaxed cuts.
 //!
-//! Cost: every part counts each attribute once. A cut leaves at least one in [`SHARE`] on each side
-//! of a large part, so that uneven cuts cannot follow one another for long: O(n log n) in all for a
-//! fixed number of attributes.
+//! Cost: every part counts each attribute once. A cut leaves at least one in [`SIDE_SHARE_MIN`] on
+//! each side of a large part, so that uneven cuts cannot follow one another for long: O(n log n) in
+//! all for a fixed number of attributes.
 
 use hedgerow_table::frequency::Field;
 
@@ -24,9 +24,9 @@ use super::rules::Rules;
 use hedgerow_cuts::decide;
 use hedgerow_cuts::{Axis, Shape, Span};
 
-/// Of more people than [`FEW`], a side has at least one in so many.
-const SHARE: u64 = 64;
-const FEW: u64 = 2048;
+/// Of more people than [`SMALL_ROWS_MAX`], a side has at least this share.
+const SIDE_SHARE_MIN: u64 = 64;
+const SMALL_ROWS_MAX: u64 = 2048;
 
 /// Cuts of one attribute that are tried before others, where rules can refuse them.
 const TRIED: usize = 6;
@@ -96,7 +96,7 @@ impl<const W: usize> Divide<W> for BestCut<'_> {
     }
 }
 
-/// What an attribute's cells win by a cut, for each bit of anonymity that it spends.
+/// The gain of an attribute's cells by a cut, for each bit of anonymity that it spends.
 fn score(rows: u64, weight: f64, sides: impl Iterator<Item = (u64, f64)>) -> f64 {
     let bits = |rows: u64| rows as f64 * (rows as f64).log2();
     let (mut won, mut spent) = (rows as f64 * weight, bits(rows));
@@ -110,7 +110,7 @@ fn score(rows: u64, weight: f64, sides: impl Iterator<Item = (u64, f64)>) -> f64
 impl BestCut<'_> {
     /// The fewest rows that a side of a cut may have.
     fn least(&self, rows: u64) -> u64 {
-        let share = if rows > FEW { rows / SHARE } else { 0 };
+        let share = if rows > SMALL_ROWS_MAX { rows / SIDE_SHARE_MIN } else { 0 };
         self.rules.minimum().max(share)
     }
 
@@ -287,7 +287,7 @@ impl BestCut<'_> {
     }
 }
 
-/// From the lowest to the highest value that occurs in a span where somebody is.
+/// From the lowest to the highest value that occurs in a span.
 fn people_in(span: Span, values: &[(u32, u32)]) -> Span {
     let from = values.partition_point(|value| value.0 < span.first);
     let to = values.partition_point(|value| value.0 <= span.last);

@@ -20,7 +20,7 @@ const NOT_MISSING: &str = "not missing";
 /// A set of more values names the most frequent ones and counts the others.
 const NAMED_MAX: usize = 4;
 
-/// What became of one attribute.
+/// The recoding of one attribute.
 #[derive(Debug, Clone)]
 pub struct Cells {
     pub labels: Vec<Label>,
@@ -108,7 +108,7 @@ impl Teller<'_> {
     }
 
     /// The code of the one value that a region is released as. A region between two cuts is a value
-    /// only where no other value can lie there, or where there is no other in the whole table.
+    /// only where no other value can lie there, or where the whole table has no other.
     fn value(&self, region: Span) -> Option<u32> {
         if let Shape::Line(line) = self.axis.shape() {
             let missing = region.first == line.present();
@@ -118,7 +118,7 @@ impl Teller<'_> {
         (region.first == region.last).then(|| self.axis.code(region.first))
     }
 
-    /// What a cell costs.
+    /// The cost of a cell.
     fn weight(&self, region: Span) -> f64 {
         match self.axis.shape() {
             Shape::Line(line) if region.last < line.present() && self.tight => self.axis.extent(region),

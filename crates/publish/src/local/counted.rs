@@ -4,7 +4,7 @@
 //! It decides as over single rows, because values and counts are all that it decides by. A relaxed
 //! cut can need some of several equal rows on each side; those that come first in the source then
 //! go left, as they do over single rows. So equal rows can be of several classes, each of which
-//! takes the next so many of them.
+//! takes the next of them, as many as it needs.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -112,12 +112,12 @@ impl<const W: usize> Pile<W> for Vec<Several<W>> {
     }
 }
 
-/// Who is in which class.
+/// The class of every row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pieces {
     /// For every distinct row where its pieces begin in `before` and `class`, and the end of all.
     starts: Vec<u32>,
-    /// How many equal rows come before a piece; nothing where every piece is one row.
+    /// How many equal rows come before a piece; empty where every piece is one row.
     before: Vec<u32>,
     /// The class of every piece.
     pub class: Vec<u32>,

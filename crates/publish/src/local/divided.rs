@@ -2,7 +2,7 @@
 //! rows of all.
 //!
 //! The rows that are released have a class and values of the protected attributes. What their
-//! quasi-identifiers were nobody knows; each has some value of its class's region in its place, and
+//! quasi-identifiers were is unknown; each has some value of its class's region in its place, and
 //! only the region is released. Losses that would need the values are not stated.
 
 use hedgerow_cuts::{Axis, Shape, Span};

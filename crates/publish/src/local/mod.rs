@@ -14,6 +14,7 @@ pub mod outline;
 pub mod partition;
 pub mod rules;
 pub mod set_cells;
+mod units;
 
 use std::borrow::Cow;
 
@@ -28,10 +29,10 @@ use crate::bind::{Bound, Quasi};
 use crate::cluster::{self, Neighbors};
 use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
-use crate::full_domain::broken_by_the_whole;
+use crate::full_domain::{broken_by_the_whole, inconsistent_as_a_whole};
 use crate::generalized::{self, Recoded};
-use crate::out_of_core::RecodedOutside;
-use crate::publish::PublishOptions;
+use crate::options::PublishOptions;
+use crate::recoded_outside::RecodedOutside;
 use best_cut::BestCut;
 use cells::{Cells, cells};
 use counted::{Pieces, Several, divide_counted};
@@ -65,6 +66,9 @@ pub struct LocalRecoding {
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
     let source = bound.rows();
     options.progress.stage("searching", Some(source));
+    if let Some(units) = bound.units() {
+        return units::draft(bound, units, options);
+    }
     let publish = &bound.policy.publish;
     let local = Local { method: publish.method, strict: publish.strict, tight: publish.summarise == Summary::Tight };
     let judge = bound.judge()?;
@@ -250,7 +254,7 @@ impl LocalRecoding {
         self
     }
 
-    /// What the rows outside of memory become.
+    /// The recoding of rows outside of memory.
     fn into_recoded_outside(self, quasi: &[Quasi<'_>]) -> RecodedOutside {
         let changed = quasi.iter().zip(self.cells).filter(|(_, cells)| !cells.values_only);
         let labels = changed.map(|(quasi, cells)| (quasi.attribute.name.clone(), cells.of_class, cells.labels.len()));
@@ -273,7 +277,7 @@ impl LocalRecoding {
         parallel::map(self.cells.len(), |index| column(&self.cells[index]))
     }
 
-    /// What became of every quasi attribute.
+    /// The recoding of every quasi attribute.
     pub(crate) fn recoded<'a>(&self, quasi: &'a [Quasi<'_>]) -> Vec<Recoded<'a>> {
         let cells = quasi.iter().zip(&self.cells).zip(self.columns());
         cells.map(|((quasi, cells), codes)| recoded_as(quasi, cells, codes)).collect()
@@ -294,7 +298,7 @@ impl LocalRecoding {
         self.cells.iter().map(|cells| self.entropy_of(cells)).sum::<f64>() / self.cells.len().max(1) as f64
     }
 
-    /// What is minimized, by how much attributes count.
+    /// The loss to minimize, with the weights of attributes.
     fn weighted(&self, loss: Option<Loss>, weights: &[f64]) -> f64 {
         let of_cells = |cells: &Cells| match loss {
             Some(Loss::Entropy) => self.entropy_of(cells),
@@ -337,7 +341,7 @@ impl LocalRecoding {
         rows
     }
 
-    /// The losses of a local recoding: `precision` speaks of levels, which it has none of.
+    /// The losses of a local recoding: `precision` is defined by levels, which it does not have.
     fn losses(&self, rows: u64, k: u64) -> Map<String, Value> {
         let squares: u128 = self.sizes.iter().map(|&size| u128::from(size) * u128::from(size)).sum();
         let mean = rows as f64 / self.sizes.len().max(1) as f64;
@@ -367,7 +371,9 @@ pub(crate) fn why_not(bound: &Bound<'_>, judge: &Judge) -> Unsatisfiable {
         _ => "no release can meet the policy: even the whole table as one class breaks a rule",
     };
     let hint = "require less in that rule, or use `method = \"full-domain\"`, which may suppress rows";
-    Unsatisfiable { summary: summary.to_owned(), reasons: broken_by_the_whole(bound, judge), hint: hint.to_owned() }
+    let mut reasons = broken_by_the_whole(bound, judge);
+    reasons.extend(inconsistent_as_a_whole(bound));
+    Unsatisfiable { summary: summary.to_owned(), reasons, hint: hint.to_owned() }
 }
 
 /// A rule that knows fewer attributes sees unions of classes. Guarantees that survive merging hold

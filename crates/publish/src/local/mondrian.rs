@@ -179,7 +179,7 @@ impl Mondrian<'_> {
         ])
     }
 
-    /// Into the children that somebody is in.
+    /// Into the children that are not empty.
     fn cut_apart<const W: usize, P: Pile<W> + ?Sized>(
         &self,
         pile: &mut P,
@@ -207,7 +207,7 @@ impl Mondrian<'_> {
     }
 }
 
-/// The children that somebody is in, and how many.
+/// The children that are not empty, and how many.
 pub(super) fn rows_in(children: &[Span], values: &[(u32, u32)]) -> Vec<(Span, u64)> {
     let mut filled: Vec<(Span, u64)> = Vec::with_capacity(children.len().min(values.len()));
     let mut children = children.iter();

@@ -2,7 +2,7 @@
 //! and their sizes are known to all custodians, and for every protected attribute the values that
 //! there can be. Who knows how often each occurs can fill them in (`hedgerow_audit::query::parts`).
 //!
-//! Nothing is written and nothing is claimed: nobody has the rows to verify.
+//! Nothing is written and nothing is claimed: no custodian has all rows to verify.
 
 use hedgerow_policy::Policy;
 use hedgerow_release::Release;
@@ -12,17 +12,17 @@ use super::divided::{self, Divided};
 use crate::bind::Bound;
 use crate::draft::{self, Content, Draft};
 use crate::error::PublishError;
-use crate::publish::TableFormat;
+use crate::options::TableFormat;
 use crate::rows::ReleasedColumn;
 
 /// Of rows that are divided into classes. What their protected attributes have is not looked at.
 pub fn outline(policy: &Policy, table: &Table, divided: Divided<'_>) -> Result<Release, PublishError> {
     let bound = Bound::new(policy, table)?;
-    let Draft { tables, codebook, rows, losses, .. } = divided::unjudged(&bound, divided)?;
+    let Draft { tables, codebook, rows, .. } = divided::unjudged(&bound, divided)?;
     let Some(data) = tables.into_iter().next() else {
         return Err(PublishError::Internal("a release without a table".to_owned()));
     };
-    let manifest = draft::manifest(&bound, vec![data.resource(TableFormat::Csv)], rows, &losses);
+    let manifest = draft::manifest(&bound, vec![data.resource(TableFormat::Csv)], rows);
     let Content::Columns { columns, .. } = data.content else {
         return Err(PublishError::Internal("a table without columns".to_owned()));
     };
@@ -44,7 +44,7 @@ pub fn outline(policy: &Policy, table: &Table, divided: Divided<'_>) -> Result<R
     Ok(release)
 }
 
-/// A released column as whoever reads it back has it: with the labels that occur, and no others.
+/// A released column as a reader gets it: with the labels that occur, and no others.
 fn as_it_reads(column: &ReleasedColumn<'_>) -> Result<Column, PublishError> {
     let counts = column.codes.counts(column.values());
     let mut texts: Vec<String> = Vec::new();

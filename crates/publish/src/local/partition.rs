@@ -163,7 +163,7 @@ pub trait Packed<const W: usize>: Copy + Send {
     /// How many rows all of them are.
     fn rows(packed: &[Self]) -> u64;
 
-    /// How many of them are the first so many rows.
+    /// How many of them are needed for the given number of rows.
     fn holding(packed: &[Self], rows: u64) -> usize;
 
     /// The values of a field that occur, which lie within `region`, and how often: ascending.
@@ -218,8 +218,8 @@ pub trait Pile<const W: usize> {
 
     fn packed_mut(&mut self) -> &mut [Self::Packed];
 
-    /// Moves the least of some neighbors to the front of these, until so many rows are there. How
-    /// many keys they are.
+    /// Moves the least of some neighbors to the front of these, until enough rows are there.
+    /// Returns the number of keys moved.
     fn move_least(
         &mut self,
         among: Range<usize>,

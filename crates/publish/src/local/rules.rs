@@ -15,9 +15,9 @@ use super::partition::{Fields, Packed, Scratch};
 #[derive(Debug)]
 pub struct Rules<'a> {
     minimum: u64,
-    /// What class sizes alone do not decide.
+    /// The rules that class sizes alone do not decide.
     cut: Vec<Requirement<'a>>,
-    /// What no cut changes.
+    /// The rules that no cut changes.
     fixed: Vec<Requirement<'a>>,
     nothing: Distribution,
 }
@@ -82,8 +82,8 @@ impl<'a> Rules<'a> {
         P::rows(keys) >= self.minimum && self.cut.iter().all(|requirement| self.holds(requirement, keys, scratch))
     }
 
-    /// What the rows lack to be a class; `None` when they are one, or when no value of a protected
-    /// attribute is known to help.
+    /// The rows or values that the rows lack to be a class; `None` when they are one, or when no
+    /// value of a protected attribute is known to help.
     pub fn needed<const W: usize, P: Packed<W>>(&self, keys: &[P], scratch: &mut Scratch) -> Option<Needed<'_>> {
         let broken = self.cut.iter().find(|requirement| !self.holds(requirement, keys, scratch))?;
         let (field, cardinality) = broken.protect?;

@@ -1,9 +1,10 @@
 //! Cells that are sets of values: a class is released with the values that occur in it, whatever
 //! their order.
 //!
-//! The text of a label names the values, or the first of them where they are many. One label has
-//! one cover: sets whose texts would be the same are numbered, in an order that tells nothing of
-//! how classes were found.
+//! The text of a label names the values where that is short, else the first of them and how many
+//! others there are: every row repeats it, and the codebook lists them all. One label has one
+//! cover: sets whose texts would be the same are numbered, in an order that tells nothing of how
+//! classes were found.
 
 use hashbrown::{HashMap, HashSet};
 use hedgerow_table::{Cover, Kind, Label};
@@ -12,9 +13,8 @@ use super::cells::{Cells, Covered};
 use crate::bind::Quasi;
 use hedgerow_cuts::{Axis, Span};
 
-/// A label names all its values up to so many, else so many of them.
-const NAMED_MAX: usize = 8;
-const NAMED: usize = 3;
+/// The longest label that names all its values, in characters.
+const CHARACTERS_MAX: usize = 28;
 
 /// `sets` has for every class the ranks of its rows, in any order and as often as they occur,
 /// `counts` the rows of every code of the column.
@@ -102,17 +102,40 @@ fn label(quasi: &Quasi<'_>, codes: &[u32], size: usize) -> Label {
     let domain = &quasi.column.domain;
     let is_missing = |code: &u32| domain.missing_code() == Some(*code);
     let present: Vec<String> = codes.iter().filter(|code| !is_missing(code)).map(|&code| domain.text(code)).collect();
-    let mut named = if present.len() <= NAMED_MAX {
-        present
-    } else {
-        let others = format!("{} others", present.len() - NAMED);
-        present.into_iter().take(NAMED).chain([others]).collect()
-    };
-    if codes.iter().any(is_missing) {
-        named.push("missing".to_owned());
-    }
-    let last = named.pop().unwrap_or_default();
-    let text = if named.is_empty() { last } else { format!("{} or {last}", named.join(", ")) };
+    let text = named(present, codes.iter().any(is_missing));
     let texts = codes.iter().map(|&code| domain.text(code)).collect();
     Label { text, leaves, cover: Cover::Leaves(texts) }
+}
+
+/// All values, or the first and how many others there are.
+fn named(mut values: Vec<String>, missing: bool) -> String {
+    if missing {
+        values.push("missing".to_owned());
+    }
+    let (Some(first), others) = (values.first().cloned(), values.len().saturating_sub(1)) else { return String::new() };
+    let last = values.pop().unwrap_or_default();
+    let text = if values.is_empty() { last } else { format!("{} or {last}", values.join(", ")) };
+    if others == 0 || text.chars().count() <= CHARACTERS_MAX {
+        return text;
+    }
+    let kept: String = first.chars().take(CHARACTERS_MAX / 2).collect();
+    let first = if kept.len() < first.len() { format!("{}…", kept.trim_end()) } else { first };
+    format!("{first} +{others}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn labels_are_short() {
+        let named = |values: &[&str], missing| named(values.iter().map(|value| (*value).to_owned()).collect(), missing);
+        assert_eq!(named(&["Aa", "Bb"], false), "Aa or Bb");
+        assert_eq!(named(&["Aa", "Bb"], true), "Aa, Bb or missing");
+        assert_eq!(named(&["Aa"], true), "Aa or missing");
+        assert_eq!(named(&["Black/African American", "Multi-racial", "White"], false), "Black/African… +2");
+        assert_eq!(named(&["Bachelors", "Doctorate", "Masters", "Prof-school"], true), "Bachelors +4");
+        let long = "a text that is longer than any label should be";
+        assert_eq!(named(&[long, "b"], false), "a text that is… +1");
+    }
 }

@@ -21,7 +21,7 @@ const FORMATTED_WHEN_SHORT: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Scattered {
     file: SpillFile,
-    /// What a column's codes look like: empty, as wide as they are.
+    /// An empty column of codes, as wide as they are.
     empty: Vec<Codes>,
     chunks: std::vec::IntoIter<StdRng>,
     buckets: Vec<StdRng>,
@@ -45,7 +45,7 @@ struct Dealt {
 }
 
 impl Scattered {
-    /// For a table with so many rows, whose columns are as wide as those in `empty`.
+    /// For a table with the given number of rows, whose columns are as wide as those in `empty`.
     pub(crate) fn new(rows: usize, empty: Vec<Codes>, spill: &Spill, rng: &mut StdRng) -> Scattered {
         let Chances { chunks, buckets } = Chances::new(rows, rng);
         let groups = buckets.len().div_ceil(BUCKETS_AT_ONCE);

@@ -40,7 +40,7 @@ impl<const W: usize> Search<'_, W> {
 
     /// Whether every node above one that holds, holds.
     pub(super) fn holding_is_monotone(&self) -> bool {
-        self.pruning.holding_means_coarser_holds(self.problem.judge)
+        self.problem.consistent.is_none() && self.pruning.holding_means_coarser_holds(self.problem.judge)
     }
 
     fn judge_each(&mut self, nodes: u64) -> Option<u64> {

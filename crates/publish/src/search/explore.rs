@@ -8,7 +8,7 @@ use hedgerow_table::{parallel, with_words};
 
 use super::{BATCH, Found, FullDomain, Holding, Search};
 use crate::lattice::{Lattice, Levels};
-use crate::loss::LossModel;
+use crate::loss::{Cost, LossModel};
 use crate::pruning::AtLeast;
 
 /// The largest part of a lattice that is explored.
@@ -18,6 +18,8 @@ pub const EXPLORED_MAX: u64 = 1 << 18;
 #[derive(Debug, Clone, PartialEq)]
 pub struct HoldingNode {
     pub levels: Levels,
+    /// In the measure that is minimized.
+    pub cost: Cost,
     /// In every measure of [`FullDomain::measured`].
     pub losses: Vec<f64>,
     pub suppressed: u64,
@@ -118,25 +120,26 @@ impl<const W: usize> Search<'_, W> {
         let counted = self.sets.count_all(&levels);
         let judged = parallel::map(counted.len(), |index| {
             let counted = &counted[index];
-            let verdict = self.verdict(counted);
-            let bound = self.pruning.after(&verdict);
-            let node = verdict.kept.as_ref().map(|kept| {
+            let seen = self.verdict(counted);
+            let bound = self.pruning.after(&seen.verdict);
+            let node = seen.verdict.kept.as_ref().map(|kept| {
                 let loss = |model: &LossModel| {
-                    model.loss(model.cost(self.layout, &self.quasi, &counted.levels, &counted.set, kept))
+                    model.loss(model.cost(self.layout, &self.quasi, &counted.levels, &seen.set, kept))
                 };
-                let classes = counted.set.classes(&self.layout.mask_of::<W>(self.quasi.iter().copied()));
+                let classes = seen.set.classes(&self.layout.mask_of::<W>(self.quasi.iter().copied()));
                 let mut sizes = vec![0u64; classes.sizes.len()];
                 for (entry, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
-                    sizes[classes.of_entry[entry] as usize] += u64::from(counted.set.counts()[entry]);
+                    sizes[classes.of_entry[entry] as usize] += u64::from(seen.set.counts()[entry]);
                 }
                 HoldingNode {
                     levels: counted.levels.clone(),
+                    cost: self.problem.loss.cost(self.layout, &self.quasi, &counted.levels, &seen.set, kept),
                     losses: self.problem.measured.iter().map(loss).collect(),
-                    suppressed: verdict.suppressed,
+                    suppressed: seen.verdict.suppressed,
                     classes: ClassSizes::of(sizes.into_iter().filter(|&size| size > 0)),
                 }
             });
-            (nodes[index].0, bound, self.holding(counted, verdict).zip(node))
+            (nodes[index].0, bound, self.holding(counted, &seen).zip(node))
         });
         self.judged.extend(levels);
         for (_, _, found) in &judged {

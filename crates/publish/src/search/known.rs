@@ -1,5 +1,5 @@
-//! What is known of every node of a lattice: how many rows it must leave out at least, and why it
-//! needs no judging.
+//! The knowledge about every node of a lattice: how many rows it must leave out at least, and why
+//! it needs no judging.
 
 use crate::lattice::{Lattice, Levels};
 use crate::pruning::AtLeast;
@@ -60,7 +60,7 @@ impl Known {
         self.at_least[number as usize].rows() >= self.failing_from
     }
 
-    /// What a node takes over from its coarser neighbors.
+    /// The knowledge that a node takes over from its coarser neighbors.
     pub(super) fn inherit(&mut self, number: u32, levels: &[u8]) -> AtLeast {
         let above =
             self.lattice.coarser(u64::from(number), levels).map(|coarser| self.at_least[coarser as usize]).max();

@@ -2,7 +2,6 @@
 //! bound.
 
 use hedgerow_table::parallel;
-use std::cmp::Reverse;
 
 use rayon::prelude::*;
 
@@ -17,6 +16,10 @@ const NODES_AT_ONCE: usize = 1 << 12;
 
 /// How far ahead a batch looks for nodes that do not lie below one another.
 const LOOKAHEAD: usize = 64;
+
+/// The digits in which costs and steps are compared; a number has the other half of a word.
+const COST_BITS: u32 = 22;
+const STEP_BITS: u32 = 32 - COST_BITS;
 
 /// How many steps a climb takes before it judges.
 const STRIDE: usize = 2;
@@ -51,6 +54,11 @@ impl<const W: usize> Search<'_, W> {
     /// Judges or excludes every node; false when the budget ran out first.
     pub(super) fn prove(&mut self, nodes: u64) -> bool {
         let order = self.order_of_proof(nodes);
+        // The order may not be whole then.
+        if self.is_ended() {
+            self.explain.not_reached = nodes.saturating_sub(self.judged.len() as u64);
+            return false;
+        }
         self.report_decided(nodes - order.len() as u64);
         let mut known = Known::new(self.lattice.clone(), self.failing_from(), nodes);
         for (levels, learned) in std::mem::take(&mut self.learned) {
@@ -68,12 +76,13 @@ impl<const W: usize> Search<'_, W> {
     }
 
     /// How many nodes the budget left undecided.
-    fn prove_in_order(&mut self, order: &[u32], known: &mut Known) -> u64 {
+    fn prove_in_order(&mut self, order: &[u64], known: &mut Known) -> u64 {
         let mut waiting: Vec<(u32, Levels)> = Vec::new();
         let mut next = 0;
         while next < order.len() || !waiting.is_empty() {
             if self.out_of_budget() {
-                return self.not_judged(waiting.iter().map(|(number, _)| number).chain(&order[next..]));
+                let left = order[next..].iter().map(|&node| node as u32);
+                return self.not_judged(waiting.iter().map(|(number, _)| *number).chain(left));
             }
             let undecided = order.len() - next + waiting.len();
             self.report_decided(self.lattice.nodes().unwrap_or(0) - undecided as u64);
@@ -85,9 +94,10 @@ impl<const W: usize> Search<'_, W> {
                     Some(node) => node,
                     None if next < order.len() => {
                         let mut levels = Levels::new();
-                        self.lattice.levels(u64::from(order[next]), &mut levels);
+                        let number = order[next] as u32;
+                        self.lattice.levels(u64::from(number), &mut levels);
                         next += 1;
-                        (order[next - 1], levels)
+                        (number, levels)
                     }
                     None => break,
                 };
@@ -124,13 +134,13 @@ impl<const W: usize> Search<'_, W> {
         0
     }
 
-    fn not_judged<'n>(&self, numbers: impl Iterator<Item = &'n u32>) -> u64 {
+    fn not_judged(&self, numbers: impl Iterator<Item = u32>) -> u64 {
         let mut levels = Levels::new();
         let judged = |number: u32| {
             self.lattice.levels(u64::from(number), &mut levels);
             self.judged.contains(&levels)
         };
-        numbers.copied().map(judged).filter(|judged| !judged).count() as u64
+        numbers.map(judged).filter(|judged| !judged).count() as u64
     }
 
     /// Most nodes worth judging fail, and so do nodes far above them, which are cheaper to count
@@ -172,29 +182,37 @@ impl<const W: usize> Search<'_, W> {
     }
 
     /// The nodes that may be better than the incumbent, every node after all coarser ones.
-    fn order_of_proof(&self, nodes: u64) -> Vec<u32> {
-        let bound = self.best.as_ref().map_or(Cost::MAX, |best| best.cost);
+    /// One word for each, since a lattice has many: its cost and its steps in a few digits, both
+    /// turned around, and its number below.
+    fn order_of_proof(&self, nodes: u64) -> Vec<u64> {
+        let dearest = self.problem.loss.lower_bound(self.lattice.tops());
+        let bound = self.best.as_ref().map_or(dearest, |best| best.cost.min(dearest));
+        let shift = (Cost::BITS - bound.leading_zeros()).saturating_sub(COST_BITS);
         let keyed = |number: u64, levels: &mut Levels| {
             self.lattice.levels(number, levels);
             let cost = self.problem.loss.lower_bound(levels);
             let steps: u32 = levels.iter().map(|&level| u32::from(level)).sum();
             // Coarser nodes cost at least as much, also rounded, and take more steps.
-            (cost <= bound).then_some((Reverse((cost >> 20) as u64), Reverse(steps), number as u32))
+            let turned = |value: u64, bits: u32| ((1 << bits) - 1) - value.min((1 << bits) - 1);
+            let (cost_key, steps) = (turned((cost >> shift) as u64, COST_BITS), turned(u64::from(steps), STEP_BITS));
+            (cost <= bound).then_some((((cost_key << STEP_BITS) | steps) << 32) | number)
         };
         let pieces = parallel::map_ranges(nodes as usize, NODES_AT_ONCE, |range| {
-            if self.problem.progress.is_canceled() {
+            if self.is_ended() {
                 return Vec::new();
             }
             let mut levels = Levels::new();
             range.filter_map(|number| keyed(number as u64, &mut levels)).collect::<Vec<_>>()
         });
-        let mut order = pieces.concat();
-        sort_in_pieces(&mut order, &|| self.problem.progress.is_canceled());
-        order.into_iter().map(|(_, _, number)| number).collect()
+        // Each piece is given up as it is taken over.
+        let mut order: Vec<u64> = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
+        pieces.into_iter().for_each(|piece| order.extend(piece));
+        sort_in_pieces(&mut order, &|| self.is_ended());
+        order
     }
 }
 
-/// Sorts, looking now and then whether to give up: then the order is none.
+/// Sorts, checking now and then whether to give up: the order is then undefined.
 fn sort_in_pieces<T: Ord + Send>(items: &mut [T], gives_up: &dyn Fn() -> bool) {
     const PIECE: usize = 1 << 21;
     if items.len() <= PIECE {

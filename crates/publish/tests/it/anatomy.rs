@@ -3,7 +3,7 @@
 //!
 //! Tiny random tables are published; then all ways to give the counted values to the rows of their
 //! groups are written down, each as likely as the others, and the adversary, who knows some of
-//! somebody's quasi values, counts. This is the posterior that every guarantee speaks of, whatever
+//! a person's quasi values, counts. This is the posterior that every guarantee bounds, whatever
 //! number of groups those quasi values lead to.
 //!
 //! `HEDGEROW_SEED=… cargo test -p hedgerow-publish posterior` replays one case.

@@ -1,4 +1,4 @@
-//! A release as a second reader sees it: files taken apart as text, labels understood by the
+//! A release as a second reader sees it: files parsed as text, labels understood by the
 //! codebook alone.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// By sensitive value, the rows that carry it.
 pub(crate) type Weights = BTreeMap<String, f64>;
+
+/// The same in whole rows.
+pub(crate) type Counts = BTreeMap<String, u64>;
 
 pub(crate) struct Read {
     pub(crate) path: PathBuf,
@@ -19,7 +22,7 @@ pub(crate) struct Read {
 
 struct Class {
     cells: Vec<Cell>,
-    /// People; counterfeits are nobody.
+    /// People, without counterfeits.
     rows: f64,
     bucket: usize,
 }
@@ -38,8 +41,13 @@ pub(crate) fn read(path: &Path) -> Read {
     if path.join("statistics.csv").exists() {
         return read_clones(path);
     }
+    read_with(path, &path.join("codebook.csv"))
+}
+
+/// The same, with the labels explained elsewhere.
+pub(crate) fn read_with(path: &Path, codebook_path: &Path) -> Read {
     let mut codebook: BTreeMap<(String, String), Vec<[String; 3]>> = BTreeMap::new();
-    for row in csv(&path.join("codebook.csv")).into_iter().skip(1) {
+    for row in csv(codebook_path).into_iter().skip(1) {
         let [attribute, label, low, high, leaf] = <[String; 5]>::try_from(row).unwrap();
         codebook.entry((attribute, label)).or_default().push([low, high, leaf]);
     }
@@ -144,7 +152,14 @@ impl Read {
         self.buckets.iter().map(|(_, values)| values.keys().cloned().collect()).collect()
     }
 
-    /// Whether everybody of so many is in it, and nobody else.
+    /// Each class with its rows and its bucket; and the rows of each value of each bucket.
+    pub(crate) fn counts(&self) -> (Vec<(u64, usize)>, Vec<Counts>) {
+        let classes = self.classes.iter().map(|class| (class.rows as u64, class.bucket)).collect();
+        let whole = |values: &Weights| values.iter().map(|(value, &rows)| (value.clone(), rows as u64)).collect();
+        (classes, self.buckets.iter().map(|(_, values)| whole(values)).collect())
+    }
+
+    /// Whether it is about exactly this number of people.
     pub(crate) fn is_about(&self, people: usize) -> bool {
         let tuples: f64 = self.buckets.iter().map(|(rows, _)| *rows).sum();
         let rows: f64 = self.classes.iter().map(|class| class.rows).sum();
@@ -153,15 +168,22 @@ impl Read {
 
     /// The classes that cover a person's values of `a`, `b` and `c`.
     pub(crate) fn classes_of(&self, person: &[String; 4]) -> Vec<usize> {
+        self.classes_by(person, &["a", "b", "c"])
+    }
+
+    /// The same for who knows only some of them.
+    pub(crate) fn classes_by(&self, person: &[String; 4], known: &[&str]) -> Vec<usize> {
         let covers = |class: &Class| {
-            self.quasi.iter().zip(&class.cells).all(|(name, cell)| {
-                let value = &person[["a", "b", "c"].iter().position(|own| own == name).unwrap()];
-                match cell {
-                    Cell::Label(label) => self.covers(name, label, value),
-                    Cell::OneOf(values) => values.contains(value),
-                    Cell::Anything => true,
-                }
-            })
+            self.quasi.iter().zip(&class.cells).filter(|(name, _)| known.contains(&name.as_str())).all(
+                |(name, cell)| {
+                    let value = &person[["a", "b", "c"].iter().position(|own| own == name).unwrap()];
+                    match cell {
+                        Cell::Label(label) => self.covers(name, label, value),
+                        Cell::OneOf(values) => values.contains(value),
+                        Cell::Anything => true,
+                    }
+                },
+            )
         };
         (0..self.classes.len()).filter(|&class| covers(&self.classes[class])).collect()
     }
@@ -170,7 +192,12 @@ impl Read {
         let Some(rows) = self.codebook.get(&(name.to_owned(), label.to_owned())) else {
             panic!("{}: no entry for {name} {label}", self.path.display());
         };
-        rows.iter().any(|[low, high, leaf]| {
+        let (blank, several) = (["", "", ""], rows.len() > 1);
+        if value.is_empty() || label.is_empty() {
+            // A blank leaf among several is the missing value; one that is all blank is everything.
+            return label == value || rows.iter().any(|row| *row == blank && (several || !label.is_empty()));
+        }
+        rows.iter().filter(|row| !several || **row != blank).any(|[low, high, leaf]| {
             let number = |text: &String| text.parse::<f64>().ok();
             let Some(value_number) = number(&value.to_owned()) else {
                 return leaf == value || (low.is_empty() && high.is_empty() && leaf.is_empty());
@@ -199,6 +226,20 @@ impl Read {
             }
         }
         seen
+    }
+
+    /// Whether some class depends on an attribute that is not among `known`.
+    pub(crate) fn tells_beyond(&self, known: &[&str]) -> bool {
+        let is_top = |name: &String, cell: &Cell| match cell {
+            Cell::Label(label) => !label.is_empty() && self.codebook[&(name.clone(), label.clone())] == [["", "", ""]],
+            Cell::OneOf(_) => false,
+            Cell::Anything => true,
+        };
+        let tells = |class: &Class| {
+            let unknown = self.quasi.iter().zip(&class.cells).filter(|(name, _)| !known.contains(&name.as_str()));
+            unknown.clone().any(|(name, cell)| !is_top(name, cell))
+        };
+        self.classes.iter().any(tells)
     }
 
     /// The values of a place that is one whole bucket.

@@ -27,11 +27,11 @@ fn proximity_is_required_of_numbers_only() {
     let near = "{ model = \"delta-l-diversity\", delta = 1, l = 2 }";
     let refused = bind(DATA, "[\"?\"]", near).unwrap_err();
     assert!(refused.contains("policy.toml:9:1: rule[1].require: delta-l-diversity"), "{refused}");
-    assert!(refused.contains("in `disease` \"HIV\" is no finite number"), "{refused}");
+    assert!(refused.contains("in `disease` \"HIV\" is not a finite number"), "{refused}");
     for odd in ["NaN", "nan", "inf", "-Infinity", "1e999", "0x10", "1,5", "00.5"] {
         let data = format!("sex,disease\nf,1\nm,\"{odd}\"\nf,2.5\n");
         let refused = bind(&data, "[\"?\"]", near).unwrap_err();
-        assert!(refused.contains(&format!("{odd:?} is no finite number")), "{refused}");
+        assert!(refused.contains(&format!("{odd:?} is not a finite number")), "{refused}");
         assert!(refused.contains("hint: correct the value, or list it in `null`"), "{refused}");
         let missing = bind(&data, &format!("[{odd:?}]"), near);
         assert_eq!(missing, Ok(vec![]), "declared missing, {odd} is a value of its own");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_audit::adversaries::minimality::HowMade;
-use hedgerow_audit::{AuditOptions, audit};
+use hedgerow_audit::{Adversary, AuditOptions, audit};
 use hedgerow_policy::{Labels, Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::cluster::{self, Limit, Neighbors};
@@ -45,7 +45,7 @@ fn policy_text(require: &str) -> String {
     )
 }
 
-/// What is released of everybody: cells, and the class. `None` when nothing is.
+/// What is released of every person: cells, and the class. `None` when nothing is.
 fn released(
     people: &[[String; 2]],
     illnesses: &[u32],
@@ -129,11 +129,11 @@ fn shares(given: &BTreeMap<u32, u64>, illnesses: &[u32], values: u32) -> (Vec<f6
     ((0..values).map(share).collect(), (0..values).map(whole).collect())
 }
 
-/// An adversary who knows everybody's age and town, and that everybody is in the release, but not
+/// An adversary who knows every person's age and town, and that all are in the release, but not
 /// how it was made: all ways to give the released rows to people whose values their cells cover are
 /// equally likely. Sets tell who can be where, and still no more than the guarantee allows.
 #[test]
-fn what_sets_tell_about_people_stays_within_the_guarantee() {
+fn sets_disclose_no_more_than_the_guarantee() {
     for (require, keeps) in BOUNDED {
         let mut releases = 0;
         for seed in seeds(200) {
@@ -210,7 +210,7 @@ fn worlds(
 /// (minimality). Where rules look at sizes alone, the method never looks at an illness, and nothing
 /// is learned beyond the shares of classes.
 #[test]
-fn who_knows_the_method_learns_nothing_more_from_sizes() {
+fn knowing_the_method_discloses_nothing_under_rules_about_sizes() {
     for seed in seeds(60) {
         let (people, illnesses, values) = ill(seed);
         let require = "{ model = \"k-anonymity\", k = 2 }";
@@ -234,7 +234,7 @@ fn who_knows_the_method_learns_nothing_more_from_sizes() {
 /// knows the method knows theirs, although it is half of their class at most. So with all methods
 /// that divide as far as the rules allow.
 #[test]
-fn who_knows_the_method_learns_more_where_a_rule_looks_at_illnesses() {
+fn knowing_the_method_discloses_more_under_rules_about_illnesses() {
     let people = ["20", "20", "30", "30", "30", "30"].map(|age| [age.to_owned(), "t".to_owned()]);
     let illnesses = [0, 0, 1, 2, 3, 4];
     let require = "{ model = \"frequency-l-diversity\", l = 2 }";
@@ -249,7 +249,7 @@ fn who_knows_the_method_learns_more_where_a_rule_looks_at_illnesses() {
     }
 }
 
-/// The audit's adversaries, with everybody's values and the method known to them.
+/// The audit's adversaries, with all quasi values and the method known to them.
 #[test]
 fn the_confidence_of_no_adversary_of_the_audit_exceeds_the_guarantee() {
     let (mut releases, mut examined) = (0, 0);
@@ -269,12 +269,12 @@ fn the_confidence_of_no_adversary_of_the_audit_exceeds_the_guarantee() {
         let release = Release::open(&published.release, &NoProgress).unwrap();
         let people = read_source(&policy, &NoProgress).unwrap();
         let made = Some(HowMade { hierarchies: &[], suppression: false, loss: None });
-        let adversaries = ["attribute", "minimality", "definetti"].map(str::to_owned).to_vec();
+        let adversaries = vec![Adversary::Attribute, Adversary::Minimality, Adversary::Definetti];
         let options = AuditOptions { people: Some(&people), adversaries, made, ..AuditOptions::default() };
         let found = audit(&[release], &options).unwrap();
         assert!(found.contradictions.is_empty(), "seed {seed}: {:?}", found.contradictions);
         for name in ["attribute", "minimality", "definetti"] {
-            let finding = found.findings.iter().find(|finding| finding.adversary == name);
+            let finding = found.findings.iter().find(|finding| finding.adversary.name() == name);
             let finding = finding.unwrap_or_else(|| panic!("seed {seed}: no {name} among {:?}", found.findings));
             assert!(finding.max_confidence <= surest + SLACK, "seed {seed}: {finding:?}");
             assert_eq!(finding.at_risk, 0, "seed {seed}: {finding:?}");

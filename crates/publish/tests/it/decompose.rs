@@ -93,7 +93,7 @@ fn random_rule(rng: &mut StdRng, columns: &[Vec<u32>], rows: usize) -> Option<Ru
     keeps(&model, &shares).then(|| Rule { know, protect: AttributeSet::of(protect), require: vec![model] })
 }
 
-/// Whether somebody who holds each value for so likely is left as uncertain as a guarantee
+/// Whether an adversary with these probabilities of the values is as uncertain as a guarantee
 /// requires, by its definition.
 fn keeps(model: &Model, shares: &[f64]) -> bool {
     let most = shares.iter().copied().fold(0.0, f64::max);
@@ -175,8 +175,30 @@ fn a_ring_can_be_in_normal_form() {
     assert_eq!(Divergence::new(&problem).of(&ring), None);
 }
 
-/// The paper's own example that theorem 3.2 is not enough: whoever knows A₁ → A₂ infers who has
-/// what from the counts alone.
+/// The paper claims that a graph in normal form has no ring of four or more without a chord, since
+/// that would contradict condition iii of guardian tables. Nothing that a rule protects is in this
+/// ring, so no rule asks for a guardian there; a triangle, which is triangulated, shows nothing.
+#[test]
+fn a_ring_of_four_can_be_in_normal_form_and_is_not_triangulated() {
+    let columns = vec![Codes::from_iter(2, [0, 0, 1, 1]); 6];
+    let require = vec![Model::DistinctLDiversity { l: 2 }];
+    let rule = Rule { know: AttributeSet::of(4), protect: AttributeSet::of(5), require };
+    let problem = Problem::new(columns.iter().collect(), vec![2; 6], 4, vec![rule], &[]);
+    let table = |attributes: &[usize]| Subtable::plain(attributes.iter().copied().collect());
+    let ring = [table(&[0, 1]), table(&[1, 2]), table(&[2, 3]), table(&[3, 0]), table(&[4]), table(&[5])];
+    assert!(problem.is_kept(&ring));
+    let joined = |one: usize, other: usize| {
+        ring.iter().any(|table| table.attributes.contains(one) && table.attributes.contains(other))
+    };
+    assert!([(0, 1), (1, 2), (2, 3), (3, 0)].into_iter().all(|(one, other)| joined(one, other)));
+    assert!(!joined(0, 2) && !joined(1, 3), "a ring of four has no chord");
+    let mut chord = ring.to_vec();
+    chord.push(table(&[0, 2]));
+    assert!(problem.is_kept(&chord), "with a chord it is triangulated, and in normal form as well");
+}
+
+/// The paper's own example that theorem 3.2 is not enough: an attacker who knows A₁ → A₂ infers who
+/// has what from the counts alone.
 #[test]
 fn a_dependency_on_what_is_known_leaves_no_way() {
     let columns = [Codes::from_iter(3, [0, 0, 0, 1, 1, 2]), Codes::from_iter(3, [2, 2, 2, 1, 1, 0])];
@@ -192,8 +214,8 @@ fn a_dependency_on_what_is_known_leaves_no_way() {
 }
 
 #[test]
-fn what_attackers_know_is_kept_apart_or_unsatisfiable() {
-    // 1 determines 2, and whoever knows 0 must not learn 2: 1 may not stand with 0 either.
+fn known_dependencies_are_separated_or_unsatisfiable() {
+    // 1 determines 2, and an attacker who knows 0 must not learn 2: 1 may not stand with 0 either.
     let columns =
         [Codes::from_iter(2, [0, 1, 0, 1]), Codes::from_iter(4, [0, 1, 2, 3]), Codes::from_iter(2, [0, 0, 1, 1])];
     let rule = |know: &[usize]| Rule {
@@ -279,7 +301,7 @@ fn boxes_are_found_among_thousands_of_combinations() {
     let case = Case { columns, cardinalities, rows, rules: vec![rule(1), rule(2)] };
     let tables = multi_sensitive(&case.problem(&[]), &mut rng).unwrap();
     let groups = tables[0].groups.as_ref().unwrap();
-    // What no bucket can hold goes, until nothing goes any more.
+    // Rows that no bucket can hold are removed, until none is left to remove.
     let mut core: BTreeSet<[u32; 2]> = cells.iter().copied().collect();
     assert!(core.len() > 2_000, "{} combinations are few", core.len());
     loop {
@@ -312,7 +334,7 @@ fn boxes_are_found_among_thousands_of_combinations() {
                 assert!(2 * own <= line.len(), "bucket {bucket}: {held:?}");
             }
         }
-        assert!(held.len() <= 16, "bucket {bucket} is no box: {} rows", held.len());
+        assert!(held.len() <= 16, "bucket {bucket} is not a box: {} rows", held.len());
     }
 }
 

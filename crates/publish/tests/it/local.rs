@@ -48,14 +48,14 @@ fn check_case(seed: u64) -> bool {
     let judge = bound.judge().unwrap();
     let found = recode(&bound, &judge, local, &NoProgress);
     let seen = Seen { case: &case, oracle: Oracle::new(&case, bound.hierarchies()), bound: &bound };
-    let everybody: Vec<usize> = (0..table.rows).collect();
+    let all_rows: Vec<usize> = (0..table.rows).collect();
     let found = match found {
         Ok(found) => found,
         Err(PublishError::Unsatisfiable(why)) => {
             if judge.on_merge() == OnMerge::Neither && why.summary.contains("sees several classes as one") {
                 return false;
             }
-            let whole_holds = policy.rules.iter().all(|rule| seen.holds(rule, &everybody));
+            let whole_holds = policy.rules.iter().all(|rule| seen.holds(rule, &all_rows));
             assert!(!whole_holds, "one class of all rows would do\n{why}\n{}", context());
             return false;
         }
@@ -235,7 +235,7 @@ impl Seen<'_> {
     }
 
     /// Regions of strict cuts are disjoint. They leave no value out, but for children of a
-    /// hierarchy's node that nobody is in, and for the missing value where nobody lacks theirs.
+    /// hierarchy's empty node, and for the missing value where no value is missing.
     fn check_space(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
         let covered: Vec<Vec<BTreeSet<u32>>> = found
             .cells
@@ -395,8 +395,8 @@ fn the_classes_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// Salaries 40, 60 and 50, 80 keep their distance in two classes, and not together: whoever does
-/// not know `b` sees them so.
+/// Salaries 40, 60 and 50, 80 keep their distance in two classes, and not together, as an
+/// adversary who does not know `b` sees them.
 #[test]
 fn a_guarantee_that_does_not_survive_merging_is_judged_as_readers_see_it() {
     let rows: Vec<Vec<&str>> = ["0,0,40", "0,0,60", "0,1,50", "0,1,80", "1,0,200", "1,0,300", "1,1,400", "1,1,500"]

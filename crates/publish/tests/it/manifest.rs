@@ -1,6 +1,6 @@
 //! An attack on every number of a release: sources that differ only in what is not released, the
-//! lowest or the highest person or somebody who is suppressed, must give the same manifest and the
-//! same codebook, byte for byte. Whoever tries to solve the manifest's numbers for them then learns
+//! lowest or the highest person or a suppressed one, must give the same manifest and the
+//! same codebook, byte for byte. An attacker who solves the manifest's numbers for them then learns
 //! nothing, whatever the numbers are.
 
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ fn random_place(rng: &mut StdRng) -> String {
 }
 
 #[test]
-fn what_is_not_released_shows_nowhere_in_the_release() {
+fn unreleased_values_are_nowhere_in_the_release() {
     let (mut same_tables, mut distinguished) = (0, 0);
     for seed in 0..24u64 {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -189,7 +189,7 @@ fn tables(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<&str, Vec<String>> {
 }
 
 #[test]
-fn what_buckets_clones_and_sub_tables_hide_shows_nowhere_in_the_release() {
+fn values_hidden_by_buckets_clones_and_sub_tables_are_nowhere_in_the_release() {
     let mut pairs = BTreeMap::new();
     for (method, settings) in HIDING {
         let mut same_tables = 0;

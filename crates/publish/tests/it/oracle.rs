@@ -49,6 +49,8 @@ fn check_case(seed: u64) {
         measured: &[],
         budget: Budget::default(),
         candidates: true,
+        units: None,
+        consistent: None,
         progress: &NoProgress,
     };
     let outcome: Outcome = search(problem);
@@ -255,18 +257,18 @@ impl<'a> Oracle<'a> {
     }
 
     pub(crate) fn rule_holds(&self, rule: &Rule, rows: &[usize], released: &[usize]) -> bool {
-        let everybody: Vec<usize> = (0..self.case.table.rows).collect();
+        let all_rows: Vec<usize> = (0..self.case.table.rows).collect();
         let protect = rule.protect.as_deref();
         let known = |rows: &[usize]| -> Vec<usize> {
             let known = |row: &&usize| protect.is_none_or(|name| !self.value(name, **row).is_empty());
             rows.iter().filter(known).copied().collect()
         };
-        let (known_rows, known_released, known_everybody) = (known(rows), known(released), known(&everybody));
+        let (known_rows, known_released, known_all_rows) = (known(rows), known(released), known(&all_rows));
         rule.require.iter().all(|model| {
             // With missing as a value of its own, and among the rows whose value is known.
             let again = !matches!(model, Model::KAnonymity { .. }) && !known_rows.is_empty();
-            self.model_holds(model, protect, rows, [&everybody, released])
-                && (!again || self.model_holds(model, protect, &known_rows, [&known_everybody, &known_released]))
+            self.model_holds(model, protect, rows, [&all_rows, released])
+                && (!again || self.model_holds(model, protect, &known_rows, [&known_all_rows, &known_released]))
         })
     }
 

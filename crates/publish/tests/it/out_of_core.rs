@@ -1,6 +1,5 @@
 //! Rows on the disk lead to the same release as rows in memory, to the byte.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -8,7 +7,7 @@ use std::path::Path;
 use hedgerow_policy::{Assignment, Method, Policy, Summary};
 use hedgerow_privacy::Model;
 use hedgerow_publish::catalog::{Catalog, Gate};
-use hedgerow_publish::{PublishError, PublishOptions, Published, Rows, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowStore, Source, TableFormat, publish};
 use hedgerow_release::quoting::quoted;
 use hedgerow_table::read::{Held, ReadOptions, read_within};
 use hedgerow_table::{Engine, NoProgress, Spill, Table, TableError};
@@ -30,16 +29,12 @@ fn publish_within(
     options: &PublishOptions<'_>,
 ) -> (Result<Published, PublishError>, bool) {
     let spilled = std::cell::Cell::new(false);
-    let read = |options: &ReadOptions<'_>, spill: &Spill| {
-        Ok(match read_within(&policy.source.path, options, spill)? {
-            Held::Memory(table) => Rows::Memory(Cow::Owned(table)),
-            Held::Spilled(table) => {
-                spilled.set(true);
-                Rows::Outside(Box::new(table))
-            }
-        })
+    let open = |options: &ReadOptions<'_>| {
+        let held = read_within(&policy.source.path, options, spill)?;
+        spilled.set(matches!(held, Held::Outside(_)));
+        Ok(RowStore::held(held, spill))
     };
-    let published = publish(policy, Source::Within(&read, spill), options);
+    let published = publish(policy, Source::Open(&open), options);
     (published, spilled.get())
 }
 
@@ -54,10 +49,20 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 /// What was found, without times; or why nothing was.
 fn outcome(published: &Result<Published, PublishError>) -> String {
     match published {
-        Ok(published) => format!(
-            "{:?} {:?} {:?} {:?} {:?}",
-            published.rows, published.checked, published.losses, published.searched, published.warnings
-        ),
+        Ok(published) => {
+            // What another method would lose, and which labels narrow each other, is computed only
+            // where all rows are in memory.
+            let in_memory = |problem: &str| problem.contains("would lose") || problem.contains("follows from");
+            let warnings = published.warnings.iter().filter(|warning| !in_memory(&warning.problem));
+            format!(
+                "{:?} {:?} {:?} {:?} {:?}",
+                published.rows,
+                published.checked,
+                published.losses,
+                published.searched,
+                warnings.collect::<Vec<_>>()
+            )
+        }
         Err(error) => error.to_string(),
     }
 }
@@ -300,7 +305,7 @@ fn a_disk_that_is_full_at_any_time_is_an_error_that_leaves_nothing() {
 }
 
 #[test]
-fn what_needs_all_rows_is_refused_with_how_much_it_needs() {
+fn methods_that_need_all_rows_are_refused_with_the_memory_they_need() {
     let folder = tempfile::tempdir().unwrap();
     let mut policy = small(folder.path());
     let spill = Spill::new(folder.path(), MEBIBYTE).with_held(0);
@@ -329,6 +334,12 @@ fn what_needs_all_rows_is_refused_with_how_much_it_needs() {
     let options = PublishOptions { gate, ..options(&destination, TableFormat::Csv) };
     let error = publish_within(&policy, &spill, &options).0.unwrap_err().to_string();
     assert!(error.contains("an audit with a catalog needs all 4000 rows in memory"), "{error}");
+    // The same with a community.
+    policy.community.releases = vec![first.display().to_string()];
+    let options = PublishOptions { gate: Gate::default(), ..options };
+    let error = publish_within(&policy, &spill, &options).0.unwrap_err().to_string();
+    assert!(error.contains("a guarantee across releases needs all 4000 rows in memory"), "{error}");
+    assert!(!destination.exists(), "nothing is written that was not audited");
 }
 
 #[test]
@@ -349,7 +360,6 @@ fn a_table_on_the_disk_has_the_profile_of_one_in_memory() {
     let (path, options) = (folder.path().join("people.csv"), ReadOptions::default());
     let table = hedgerow_table::read::read_table(&path, &options).unwrap();
     let held = read_within(&path, &options, &Spill::new(folder.path(), MEBIBYTE).with_held(0)).unwrap();
-    let Held::Spilled(spilled) = held else { panic!("nothing was spilled") };
+    let Held::Outside(spilled) = held else { panic!("nothing was spilled") };
     assert_eq!(spilled.profile(), hedgerow_table::engine::Embedded::new(&table).profile());
-    assert_eq!(spilled.bytes(), table.columns.iter().map(|column| column.codes.bytes() as u64).sum::<u64>());
 }

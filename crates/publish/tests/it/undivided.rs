@@ -32,7 +32,7 @@ fn classes_that_are_called_settled_have_no_division() {
     );
 }
 
-/// Settled, single-valued and open classes; nothing where no release is possible.
+/// Settled, single-valued and open classes; `None` where no release is possible.
 fn check_case(seed: u64) -> Option<[u64; 3]> {
     let mut rng = StdRng::seed_from_u64(seed);
     let (k, l) = (rng.random_range(1..=3u64), rng.random_range(2..=3u64));

@@ -78,7 +78,7 @@ fn an_empty_codebook_is_its_header() {
 }
 
 #[test]
-fn what_is_written_reads_back_the_same() {
+fn written_codebooks_read_back_the_same() {
     for seed in 0..400 {
         let codebook = random_codebook(&mut StdRng::seed_from_u64(seed));
         let text = written(&codebook);
@@ -156,7 +156,7 @@ fn random_leaves(random: &mut StdRng) -> Cover {
 }
 
 #[test]
-fn what_cannot_be_a_codebook_is_refused_with_its_line() {
+fn malformed_codebooks_are_refused_with_their_line() {
     let cases = [
         ("", "codebook.csv:1: the header"),
         ("attribute,label\n", "codebook.csv:1: the header"),

@@ -18,7 +18,7 @@ use crate::read::{quasi_of, read_released, read_released_within};
 use crate::shape::Shape;
 use hedgerow_table::engine::{ColumnProfile, Profile};
 use hedgerow_table::read::Held;
-use hedgerow_table::{Codes, Column, Domain, Engine, InputError, Kind, Progress, Table, TableError, Values};
+use hedgerow_table::{Codes, Column, Domain, InputError, Kind, Progress, Table, TableError, Values};
 
 /// The column of both tables that joins them.
 pub const GROUP: &str = "group";
@@ -96,7 +96,7 @@ impl Bucketized {
         let (rows, rows_of_group, in_memory) = match by {
             Some(ReadBy::Spill(spill)) => match read_released_within(directory, quasi, spill, progress)? {
                 Held::Memory(table) => with_group_counts(table),
-                Held::Spilled(spilled) => without_rows(spilled.profile()),
+                Held::Outside(spilled) => without_rows(spilled.profile()),
             },
             Some(ReadBy::Counter(counter)) => counted_elsewhere(counter.count(directory, quasi, &[], progress)?),
             None => with_group_counts(read_released(directory, quasi, progress)?),
@@ -106,7 +106,7 @@ impl Bucketized {
             Some(ReadBy::Spill(spill)) => {
                 match read_released_within(directory, sensitive, &spill.clone().with_held(u64::MAX), progress)? {
                     Held::Memory(table) => table,
-                    Held::Spilled(_) => return Err(TableError::Internal("a table that was to be held".to_owned())),
+                    Held::Outside(_) => return Err(TableError::Internal("a table that was to be held".to_owned())),
                 }
             }
             _ => read_released(directory, sensitive, progress)?,
@@ -355,8 +355,8 @@ fn of_rows(column: &Column, of_code: &[u32], numbers: &[i64]) -> Vec<u32> {
     }
 }
 
-/// The count that each code of `count` stands for in `sensitive.csv`. What is no count is reported
-/// and counts nothing.
+/// The count that each code of `count` stands for in `sensitive.csv`. What is not a count is
+/// reported and counts nothing.
 fn counts(table: &Table, place: &str, contradictions: &mut Vec<String>) -> Result<Vec<u32>, InputError> {
     let (values, column) = integers(table, COUNT);
     if let Some(large) = values.last().filter(|&&value| value > i64::from(u32::MAX)) {

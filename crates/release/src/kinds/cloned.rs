@@ -33,7 +33,7 @@ pub const CLASS: &str = "class";
 pub const SUB_CLASS: &str = "sub-class";
 pub const STATISTICS: [&str; 6] = [CLASS, SUB_CLASS, "attribute", "statistic", "value", COUNT];
 
-/// What a row of `statistics.csv` states.
+/// A row of `statistics.csv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statistic {
     Tuples,
@@ -99,7 +99,7 @@ pub struct SubClass {
 }
 
 impl SubClass {
-    /// Tuples that are somebody's.
+    /// Tuples of real people, without counterfeits.
     pub fn people(&self) -> u64 {
         self.tuples.saturating_sub(self.counterfeits)
     }
@@ -260,8 +260,7 @@ impl super::Kind for Cloned {
     }
 }
 
-/// Holds the columns against what they must be; the sensitive attribute is what stands between
-/// class and count.
+/// Checks the columns; the sensitive attribute is the one between class and count.
 fn sensitive_attribute(directory: &Path, statistics: &Resource, sensitive: &Resource) -> Result<String, TableError> {
     let refuse = |resource: &Resource, expected: String| {
         let place = directory.join(&resource.path).display().to_string();

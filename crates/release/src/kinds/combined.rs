@@ -95,9 +95,9 @@ impl Combined {
         counts
     }
 
-    /// What remains for somebody who knows a row's bucket and all its sensitive values but one: for
-    /// each bucket and combination of the others, the values of the one and how often each occurs,
-    /// ascending.
+    /// What remains for an attacker who knows a row's bucket and all its sensitive values but one:
+    /// for each bucket and combination of the others, the values of the one and how often each
+    /// occurs, ascending.
     pub fn given_the_others(&self, attribute: &str) -> Vec<Vec<(u32, u32)>> {
         let others: Vec<&Column> = (self.sensitive.iter().filter(|name| *name != attribute))
             .filter_map(|name| self.values.column(name))

@@ -151,8 +151,12 @@ impl SubTable {
         }
     }
 
-    /// Whether the table holds an attribute with its values as they are, not generalized.
+    /// Whether the table holds an attribute with its values as they are, not generalized. Values
+    /// that were made coarser before anything else are the values.
     pub fn is_exact(&self, attribute: &str, codebook: &Codebook) -> bool {
+        if codebook.is_coarse(attribute) {
+            return self.domain(attribute).is_some();
+        }
         let one_value = |label: &String| match codebook.cover(attribute, label) {
             None | Some(Cover::Missing | Cover::Point(_)) => true,
             Some(Cover::Leaves(leaves)) => leaves.len() == 1 && !label.contains('*'),
@@ -203,6 +207,14 @@ impl Kind for Decomposed {
 
     fn has_roles(&self) -> bool {
         false
+    }
+
+    fn occurring(&self) -> Vec<(&str, Vec<String>)> {
+        let mut found = Vec::new();
+        for table in &self.tables {
+            found.extend(table.attributes().filter_map(|name| Some((name, texts(table.domain(name)?)))));
+        }
+        found
     }
 
     /// All: what one rule protects another may know.

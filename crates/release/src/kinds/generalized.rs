@@ -9,7 +9,7 @@ use super::{Kind, covers, texts};
 use crate::classes::ReleasedClasses;
 use crate::codebook::Codebook;
 use crate::manifest::Resource;
-use crate::read::{quasi_of, read_released, read_released_within, sensitive_of};
+use crate::read::{quasi_of, read_released, read_released_within, sensitive_of, units_of};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Generalized {
@@ -18,6 +18,8 @@ pub struct Generalized {
     pub quasi: Vec<String>,
     /// The names of the sensitive attributes.
     pub sensitive: Vec<String>,
+    /// The names of the columns that say which rows are of one unit.
+    pub units: Vec<String>,
     /// Where equal rows are held once, because all do not fit in memory: how often each occurs.
     /// Such a table can be judged, and nothing else.
     pub counts: Option<Vec<u32>>,
@@ -31,7 +33,7 @@ pub struct Within<'a> {
     pub by: ReadBy<'a>,
 }
 
-/// Who reads a released table.
+/// The reader of a released table.
 #[derive(Clone, Copy)]
 pub enum ReadBy<'a> {
     /// This process, with what does not fit in memory on the disk.
@@ -49,7 +51,7 @@ impl std::fmt::Debug for ReadBy<'_> {
     }
 }
 
-/// Whoever reads released tables where they were written, and counts their distinct rows.
+/// An engine that reads released tables where they were written, and counts their distinct rows.
 pub trait CountReleased {
     /// The distinct rows of a table over the columns named. The table must have the columns that
     /// its schema lists, in order, and no others.
@@ -65,7 +67,8 @@ pub trait CountReleased {
 impl Generalized {
     pub(crate) fn read(directory: &Path, data: &Resource, progress: &dyn Progress) -> Result<Generalized, TableError> {
         let table = read_released(directory, data, progress)?;
-        Ok(Generalized { table, quasi: quasi_of(data), sensitive: sensitive_of(data), counts: None })
+        let (quasi, sensitive, units) = (quasi_of(data), sensitive_of(data), units_of(data));
+        Ok(Generalized { table, quasi, sensitive, units, counts: None })
     }
 
     /// As rules look at it, where it does not fit in memory.
@@ -75,10 +78,10 @@ impl Generalized {
         within: Within<'_>,
         progress: &dyn Progress,
     ) -> Result<Generalized, TableError> {
-        let (quasi, sensitive) = (quasi_of(data), sensitive_of(data));
+        let (quasi, sensitive, units) = (quasi_of(data), sensitive_of(data), units_of(data));
         let mut names: Vec<&str> = quasi.iter().map(String::as_str).collect();
-        for name in within.judged {
-            if !names.contains(name) {
+        for name in within.judged.iter().copied().chain(units.iter().map(String::as_str)) {
+            if !names.contains(&name) {
                 names.push(name);
             }
         }
@@ -86,16 +89,16 @@ impl Generalized {
             ReadBy::Spill(spill) => spill,
             ReadBy::Counter(counter) => {
                 let Counted { table, counts, .. } = counter.count(directory, data, &names, progress)?;
-                return Ok(Generalized { table, quasi, sensitive, counts: Some(counts) });
+                return Ok(Generalized { table, quasi, sensitive, units, counts: Some(counts) });
             }
         };
         let spilled = match read_released_within(directory, data, spill, progress)? {
-            Held::Memory(table) => return Ok(Generalized { table, quasi, sensitive, counts: None }),
-            Held::Spilled(spilled) => spilled,
+            Held::Memory(table) => return Ok(Generalized { table, quasi, sensitive, units, counts: None }),
+            Held::Outside(spilled) => spilled,
         };
-        match Counted::of(&spilled, &names, progress)? {
+        match Counted::of(spilled.as_ref(), &names, progress)? {
             Answer::Exact(Counted { table, counts, .. }) => {
-                Ok(Generalized { table, quasi, sensitive, counts: Some(counts) })
+                Ok(Generalized { table, quasi, sensitive, units, counts: Some(counts) })
             }
             Answer::Unsupported(why) => {
                 let place = directory.join(&data.path).display().to_string();

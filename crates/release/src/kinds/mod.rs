@@ -31,7 +31,7 @@ pub enum Tables {
     Decomposed(Decomposed),
 }
 
-/// What every kind of release can say of itself.
+/// The interface of every kind of release.
 pub(crate) trait Kind {
     /// Released rows; counterfeits are not among them.
     fn rows(&self) -> u64;
@@ -41,6 +41,11 @@ pub(crate) trait Kind {
 
     /// The quasi attributes with the labels that occur: each must have an entry in the codebook.
     fn labels(&self) -> Vec<(&str, Vec<String>)>;
+
+    /// All attributes that the codebook may explain, with the texts that rows have.
+    fn occurring(&self) -> Vec<(&str, Vec<String>)> {
+        self.labels()
+    }
 
     /// Whether roles apply: each attribute is either known or protected. Not where one rule
     /// protects what another takes as known.
@@ -109,7 +114,7 @@ impl Tables {
     }
 }
 
-/// What a label of a quasi attribute covers: as the codebook has it, else as the label itself
+/// The cover of a label of a quasi attribute: as the codebook has it, else as the label itself
 /// reads.
 pub(crate) fn covers(codebook: &Codebook) -> impl FnMut(&str, &str) -> hedgerow_table::Cover + '_ {
     |attribute, label| match codebook.cover(attribute, label) {

@@ -1,6 +1,6 @@
-//! Descriptions of a release in other vocabularies, made from the manifest alone: whoever has the
-//! manifest can make them again, and `check` holds them against it byte by byte. They state nothing
-//! that the manifest does not.
+//! Descriptions of a release in other vocabularies, made from the manifest alone: a reader can
+//! generate them again, and `check` compares them with the manifest byte by byte. They state
+//! nothing that the manifest does not.
 
 mod csvw;
 mod dcat;
@@ -46,7 +46,7 @@ impl Metadata {
     }
 }
 
-/// What a column means to a reader.
+/// The description of a column for a reader.
 fn role_text(role: &str) -> &'static str {
     match role {
         "quasi" => "quasi-identifier, released as labels that the codebook explains",
@@ -87,9 +87,11 @@ mod tests {
                 loss: Map::new(),
                 hierarchies: Map::new(),
                 cloning: Map::new(),
+                coarsened: Map::new(),
                 dependencies: Vec::new(),
-                intersection_attack: None,
+                units: None,
             },
+            others: Map::new(),
         }
     }
 
@@ -97,7 +99,7 @@ mod tests {
     fn csvw_describes_each_csv_table_with_its_columns() {
         let text = Metadata::Csvw.describe(&manifest());
         let value: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(value["tables"].as_array().unwrap().len(), 1, "parquet is no CSV");
+        assert_eq!(value["tables"].as_array().unwrap().len(), 1, "parquet is not CSV");
         assert_eq!(value["tables"][0]["url"], "data.csv");
         let columns = &value["tables"][0]["tableSchema"]["columns"];
         assert_eq!(columns[0]["titles"], "age");

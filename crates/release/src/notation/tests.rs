@@ -9,12 +9,12 @@ fn bound(text: &str) -> Bound {
     Bound::parse(text).unwrap()
 }
 
-/// As an adversary asks: can somebody with this value have that label?
+/// As an adversary asks: can an individual with this value have that label?
 fn covers(cover: &Cover, value: Bound) -> bool {
     match cover {
         Cover::Point(point) => *point == value,
         Cover::Interval { low, high } => low.is_none_or(|low| low <= value) && high.is_none_or(|high| value < high),
-        other => panic!("{other:?} is no interval"),
+        other => panic!("{other:?} is not an interval"),
     }
 }
 
@@ -294,4 +294,25 @@ fn a_cover_holds_values_of_its_own_axis() {
     ] {
         assert_eq!(can_hold(&cover_of_label(label), kind), holds, "{label}");
     }
+}
+
+#[test]
+fn a_label_that_says_less_than_it_covers_misstates() {
+    let interval = |low: Option<i64>, high: Option<i64>| Cover::Interval {
+        low: low.map(Bound::Integer),
+        high: high.map(Bound::Integer),
+    };
+    let twenties = interval(Some(20), Some(30));
+    let misstated = |label: &str, cover: &Cover| misstates(label, cover, Kind::Integer);
+    for label in ["20 to 29", "20-29", "[20, 30[", "<30", "20+", "18 to 30", "twenties", "*", "20 to 29 (level 1)"] {
+        assert!(!misstated(label, &twenties), "{label}");
+    }
+    for label in ["20 to 28", "21 to 29", "25", "60 to 69", "<29", "21+"] {
+        assert!(misstated(label, &twenties), "{label}");
+    }
+    assert!(misstated("20 to 29", &interval(Some(20), None)) && !misstated("20+", &interval(Some(20), None)));
+    let day = |text: &str| Bound::Date(Date::parse_iso(text).unwrap());
+    let month = Cover::Interval { low: Some(day("2020-03-01")), high: Some(day("2020-04-01")) };
+    assert!(!misstates("2020-03", &month, Kind::Date) && misstates("2020-02", &month, Kind::Date));
+    assert!(!misstates("2020", &month, Kind::Date), "a year is not a number of days");
 }

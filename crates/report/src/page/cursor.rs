@@ -18,7 +18,7 @@ impl<'a> At<'a> {
         At { value, key: String::new() }
     }
 
-    /// The value under a name; nothing where it is absent or null.
+    /// The value under a name; `None` where it is absent or null.
     pub(crate) fn get(&self, name: &str) -> Option<At<'a>> {
         let value = self.value.get(name).filter(|value| !value.is_null())?;
         Some(At { value, key: format!("{}/{}", self.key, name.replace('~', "~0").replace('/', "~1")) })
@@ -29,7 +29,7 @@ impl<'a> At<'a> {
         names.iter().try_fold(self.clone(), |at, name| at.get(name))
     }
 
-    /// The items of a list; nothing where it is absent.
+    /// The items of a list; empty where it is absent.
     pub(crate) fn items(&self, name: &str) -> Vec<At<'a>> {
         let Some(at) = self.get(name) else { return Vec::new() };
         let items = at.value.as_array().into_iter().flatten().enumerate();
@@ -83,6 +83,12 @@ impl<'a> At<'a> {
                 html! { data value=(number) data-key=(self.key) { (shown) } }
             }
             Value::String(text) => html! { (text) },
+            Value::Array(list) => {
+                let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let texts: Vec<String> = list.iter().take(LISTED_MAX).map(shown).collect();
+                let others = list.len().saturating_sub(LISTED_MAX);
+                html! { (texts.join(", ")) @if others > 0 { " and others" } }
+            }
             other => html! { (other) },
         }
     }
@@ -92,6 +98,9 @@ impl<'a> At<'a> {
         self.get(name).map_or_else(|| html! { "–" }, |at| at.show(how))
     }
 }
+
+/// Of a longer list, the first are shown.
+const LISTED_MAX: usize = 8;
 
 /// How a number is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

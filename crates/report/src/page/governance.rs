@@ -1,4 +1,4 @@
-//! Governance: what the release does not promise, and how anybody can check this page.
+//! Governance: what the release does not promise, and how a reader can check this page.
 
 use maud::{Markup, html};
 
@@ -14,13 +14,37 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
             li { "They are not differential privacy: what is learned about a group is learned about its members." }
             li { "The report states facts about files. It does not say that a law, a standard or an agreement is met: that depends on the context of the release, which a person has to judge." }
         }
+        @for release in releases {
+            @for known in release.items("dependencies").iter().filter(|known| !known.text_of("accept").is_empty()) {
+                p { "Accepted: who knows " (super::sentences::list(&known.texts_of("from"))) " knows " (known.text_of("to")) ". The publisher's reason: " (known.text_of("accept")) }
+            }
+        }
         @if !omitted.is_empty() {
             h3 { "Omitted here" }
             p { "This report is for publication. These panels need the private source or a list of people and were omitted:" }
             ul { @for panel in omitted { li { (panel) } } }
         }
+        @if let Some(source) = root.get("source") {
+            h3 { "What it was made from" (super::internal()) }
+            p { "Source " (source.text_of("name")) @if let Some(digest) = source.get("digest") { ": " code { (digest.text()) } } "." }
+        }
+        @if let Some(policy) = root.get("policy") {
+            details {
+                summary { "The policy, " (policy.text_of("name")) (super::internal()) }
+                pre { code { (policy.text_of("text")) } }
+            }
+        }
+        h3 { "Decision" }
+        p { "Who decides that the release may be published, for whom and for what purpose." }
+        dl.sign {
+            dt { "Recipients and purpose" } dd {}
+            dt { "Decision" } dd {}
+            dt { "Decided by" } dd {}
+            dt { "Date" } dd {}
+            dt { "Signature" } dd {}
+        }
         h3 { "Check it yourself" }
-        p { "Whoever has the files can recompute what this page says of them." }
+        p { "Any reader of the files can recompute what this page says of them." }
         @for release in releases {
             @if let Some(digest) = release.get("digest") {
                 p { (release.text_of("name")) ": " code { (digest.text()) } }

@@ -7,7 +7,7 @@ use super::cursor::{At, Show};
 use super::{facts_table, figure, internal};
 use crate::pictures::{Bin, Ecdf, Histogram, Limit, Steps};
 
-pub(super) fn section(release: &At<'_>, index: usize) -> Markup {
+pub(super) fn section(root: &At<'_>, release: &At<'_>, index: usize) -> Markup {
     let tables = release.items("tables");
     html! {
         @for (place, table) in tables.iter().enumerate() {
@@ -16,7 +16,7 @@ pub(super) fn section(release: &At<'_>, index: usize) -> Markup {
             (risk(table, &format!("risk-{index}-{place}")))
         }
         (scenarios(release))
-        (three_questions(release))
+        (three_questions(root, release))
     }
 }
 
@@ -33,7 +33,7 @@ fn sizes(table: &At<'_>, id: &str) -> Markup {
         description: format!(
             "How many {what} there are of each size. Rows in a small one are easier to attack; a row alone in its class is unique."
         ),
-        columns: [format!("rows in a {}", what.trim_end_matches("es").trim_end_matches('s')), what.to_owned()],
+        columns: [format!("rows in a {}", if table.is("buckets") { "bucket" } else { "class" }), what.to_owned()],
         bins: bins.collect(),
     };
     figure(&picture.picture(), id, &classes, false)
@@ -49,7 +49,7 @@ fn risk(table: &At<'_>, id: &str) -> Markup {
         description: "The share of rows whose risk is at most the value below. An adversary who knows that a person is in the release (prosecutor) picks among f matching rows: 1/f. Dashed: limits that people cite.".to_owned(),
         columns: ["risk".to_owned(), "share of rows".to_owned()],
         curves: vec![Steps { name: "prosecutor".to_owned(), points: points.collect() }],
-        limits: limits.iter().filter(|limit| ["EMA 0.09", "k ≥ 5"].contains(&limit.text_of("name"))).map(|limit| Limit { at: limit.number_of("limit"), name: limit.text_of("name").to_owned() }).collect(),
+        limits: limits.iter().filter(|limit| ["EMA 0.09 (1/11)", "k ≥ 5"].contains(&limit.text_of("name"))).map(|limit| Limit { at: limit.number_of("limit"), name: limit.text_of("name").to_owned() }).collect(),
         until: Some(highest.clamp(0.25, 1.0)),
     };
     let rows = limits.iter().map(|limit| {
@@ -81,7 +81,7 @@ fn scenarios(release: &At<'_>) -> Markup {
     };
     let marketer = risk.get("marketer").map(|at| {
         vec![
-            html! { "marketer" br; span.soft { "links everybody; this share correctly" } },
+            html! { "marketer" br; span.soft { "links every person; this share correctly" } },
             html! { "–" },
             at.show(Show::Percent),
             html! { "–" },
@@ -99,22 +99,47 @@ fn scenarios(release: &At<'_>) -> Markup {
     }
 }
 
+/// The attributes that single out the most people: the most telling attribute, the most telling
+/// pair, and all released columns.
+fn more_known<'a>(release: &At<'a>) -> Vec<At<'a>> {
+    let all = release.items("singled_out");
+    let of_size = |size: usize| all.iter().find(|found| found.texts_of("attributes").len() == size).cloned();
+    let everything = all.last().filter(|found| found.texts_of("attributes").len() > 2).cloned();
+    [of_size(1), of_size(2), everything].into_iter().flatten().collect()
+}
+
 /// The questions of the Article 29 Working Party's opinion 05/2014 (WP216), answered with numbers.
-fn three_questions(release: &At<'_>) -> Markup {
+fn three_questions(root: &At<'_>, release: &At<'_>) -> Markup {
     let tables = release.items("tables");
     let Some(table) = tables.first() else { return html! {} };
     let risk = table.get("risk");
     let attribute = release.items("findings").into_iter().filter(|found| found.text_of("name") == "attribute");
+    // What follows for a person who is in two releases, or in one table under two forms.
+    let all = root.get("audit").map(|audit| audit.items("adversaries")).unwrap_or_default();
+    let is_linking = |name: &str| ["composition", "intersection", "difference"].contains(&name);
+    let own = release.text_of("name");
+    let linking: Vec<At<'_>> = all
+        .into_iter()
+        .filter(|found| is_linking(found.text_of("name")) && found.texts_of("releases").contains(&own))
+        .collect();
     html! {
         h3 { "Three questions (WP216)" }
         dl {
             dt { strong { "Can a person be singled out?" } }
             dd { @if let Some(risk) = &risk { (risk.show_of("unique_rows", Show::Plain)) " rows have quasi-identifiers that no other row has." } }
-            dt { strong { "Can records of a person be linked?" } }
-            dd { @if let Some(risk) = &risk { "Who links everybody by the quasi-identifiers is right for " (risk.show_of("mean", Show::Percent)) " of the rows on average, for " (risk.show_of("highest", Show::Percent)) " at most." } }
+            @for more in more_known(release) {
+                dd { "With " (super::sentences::short_list(&more.texts_of("attributes"))) " known besides, " (more.show_of("people", Show::Plain)) " rows are alone." }
+            }
+            dt { strong { "Can two records of a person be linked?" } }
+            @for finding in &linking {
+                dd { (finding.text_of("name")) ", " (finding.texts_of("releases").join(" + ")) ": " (finding.show_of("at_risk", Show::Plain)) " of " (finding.show_of("people", Show::Plain)) " are left with one sensitive value, at least " (finding.show_of("effective_l", Show::Plain)) " remain for every person." }
+            }
+            @if linking.is_empty() {
+                dd { "No other release about the same people was named: nothing was linked here. Audit this release together with every other one about them." }
+            }
             dt { strong { "Can something be inferred about a person?" } }
             @for finding in attribute {
-                dd { "Of " (finding.text_of("protect")) ": at least " (finding.show_of("effective_l", Show::Plain)) " values remain for everybody; the likeliest has a share of at most " (finding.show_of("max_confidence", Show::Percent)) "." }
+                dd { "Of " (finding.text_of("protect")) ": at least " (finding.show_of("effective_l", Show::Plain)) " values remain for every person; the likeliest has a share of at most " (finding.show_of("max_confidence", Show::Percent)) "." }
             }
         }
     }

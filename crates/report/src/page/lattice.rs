@@ -126,7 +126,7 @@ fn suppressed(why: &At<'_>) -> Markup {
         h3 { "Why rows were suppressed" (internal()) }
         @if groups.is_empty() { p { "No row was suppressed." } }
         @else {
-            p { (why.show_of("groups", Show::Plain)) " groups of rows that agree on every quasi-identifier; the largest are listed." }
+            p { (why.show_of("groups", Show::Plain)) @if why.number_of("groups") == 1.0 { " group" } @else { " groups" } " of rows that agree on every quasi-identifier; the largest are listed." }
             (facts_table("Suppressed groups", &header, rows.collect()))
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn section(root: &At<'_>) -> Option<Markup> {
     ];
     Some(html! {
         p { "Custodians found this release together. On the way they opened these values to one another and nothing else" (internal()) ": " (ledger.show_of("entries", Show::Plain)) " entries in " (ledger.show_of("rounds", Show::Plain)) " rounds." }
-        p { "The guarantees are promised to readers of the release. What custodians saw meanwhile is promised to nobody: who takes its own rows out of a small total may learn about the others." }
+        p { "The guarantees are promised to readers of the release. What custodians saw meanwhile is not covered: a custodian who takes its own rows out of a small total may learn about the others." }
         @if !kinds.is_empty() { (figure(&picture.picture(), "ledger", &ledger, true)) }
         (facts_table("Opened values, by kind", &header, rows.collect()))
     })

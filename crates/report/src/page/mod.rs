@@ -11,6 +11,7 @@ mod governance;
 mod identifiability;
 mod lattice;
 mod ledger;
+pub mod part;
 mod sentences;
 mod together;
 mod undivided;
@@ -28,41 +29,55 @@ pub const TITLE: &str = "Release report: ";
 
 const PAGE_STYLE: &str = include_str!("style.css");
 
+/// A part of the report under a heading of its own.
+#[derive(Debug, Clone)]
+pub struct Section {
+    /// Unique in the page.
+    pub id: String,
+    pub title: String,
+    pub body: Markup,
+}
+
+/// The sections of the report, for a page that has the styles of pictures and tables.
+pub fn sections(document: &Value) -> Vec<Section> {
+    let root = At::root(document);
+    let releases = root.items("releases");
+    let several = releases.len() > 1;
+    let mut sections: Vec<Section> = Vec::new();
+    let mut add = |id: String, title: String, body: Markup| sections.push(Section { id, title, body });
+    add("verdict".to_owned(), "Verdict".to_owned(), verdict::section(&root, &releases));
+    if several {
+        add("together".to_owned(), "The releases together".to_owned(), together::section(&root));
+    }
+    for (index, release) in releases.iter().enumerate() {
+        let of = if several { format!(": {}", release.text_of("name")) } else { String::new() };
+        let mut add = |name: &str, title: &str, body: Option<Markup>| {
+            if let Some(body) = body {
+                add(format!("{name}-{index}"), format!("{title}{of}"), body);
+            }
+        };
+        add("data", "Data: what is released", Some(data::section(release)));
+        add("risk", "Identifiability: who could be found", Some(identifiability::section(&root, release, index)));
+        add("utility", "Utility: what was lost, and for whom", utility::section(release, index));
+        add("lattice", "Mitigation: what was chosen, and why", lattice::section(release, index));
+    }
+    if let Some(body) = ledger::section(&root) {
+        add("ledger".to_owned(), "The joint run: what was opened".to_owned(), body);
+    }
+    if let Some(body) = together::adversaries(&root) {
+        add("adversaries".to_owned(), "Attacks: what adversaries learn".to_owned(), body);
+    }
+    add("governance".to_owned(), "Governance: what is not promised".to_owned(), governance::section(&root, &releases));
+    sections
+}
+
 /// Renders the report. `document` is what `hedgerow report --json` prints.
 pub fn page(document: &Value) -> String {
     let root = At::root(document);
     let releases = root.items("releases");
     let names: Vec<&str> = releases.iter().map(|release| release.text_of("name")).collect();
     let title = sentences::list(&names);
-    let several = releases.len() > 1;
-    let mut sections: Vec<(String, String, Markup)> = Vec::new();
-    sections.push(("verdict".to_owned(), "Verdict".to_owned(), verdict::section(&root, &releases)));
-    if several {
-        sections.push(("together".to_owned(), "The releases together".to_owned(), together::section(&root)));
-    }
-    for (index, release) in releases.iter().enumerate() {
-        let of = if several { format!(": {}", release.text_of("name")) } else { String::new() };
-        let mut add = |name: &str, title: &str, body: Option<Markup>| {
-            if let Some(body) = body {
-                sections.push((format!("{name}-{index}"), format!("{title}{of}"), body));
-            }
-        };
-        add("data", "Data: what is released", Some(data::section(release)));
-        add("risk", "Identifiability: who could be found", Some(identifiability::section(release, index)));
-        add("utility", "Utility: what was lost, and for whom", utility::section(release, index));
-        add("lattice", "Mitigation: what was chosen, and why", lattice::section(release, index));
-    }
-    if let Some(body) = ledger::section(&root) {
-        sections.push(("ledger".to_owned(), "The joint run: what was opened".to_owned(), body));
-    }
-    if let Some(body) = together::adversaries(&root) {
-        sections.push(("adversaries".to_owned(), "Attacks: what adversaries learn".to_owned(), body));
-    }
-    sections.push((
-        "governance".to_owned(),
-        "Governance: what is not promised".to_owned(),
-        governance::section(&root, &releases),
-    ));
+    let sections = sections(document);
     let publishable = root.is("publishable");
     let page = html! {
         (DOCTYPE)
@@ -76,19 +91,19 @@ pub fn page(document: &Value) -> String {
             }
             body {
                 header {
-                    p.kicker { "Release report · hedgerow " (root.text_of("version")) }
+                    p.kicker { "Release report · hedgerow " (root.text_of("version")) @if let Some(date) = root.get("date") { " · " time datetime=(date.text()) { (date.text()) } } }
                     h1 { (title) }
                     @if publishable {
                         p.soft { "From the released tables alone. Panels that need the private source are omitted." }
                     } @else {
-                        p.soft { "For the custodian. Panels marked " span.tag { "internal" } " show figures about the private source or about people; they must not be published." }
+                        p.soft.intro { "For the custodian. Panels marked " span.tag { "internal" } " show figures about the private source or about people; they must not be published." }
                     }
                 }
                 nav aria-label="Sections" {
-                    ol { @for (id, title, _) in &sections { li { a href={ "#" (id) } { (title) } } } }
+                    ol { @for Section { id, title, .. } in &sections { li { a href={ "#" (id) } { (title) } } } }
                 }
                 main {
-                    @for (id, title, body) in &sections {
+                    @for Section { id, title, body } in &sections {
                         section aria-labelledby=(id) { h2 id=(id) { (title) } (body) }
                     }
                 }
@@ -144,6 +159,16 @@ fn numbers_cell(cell: &Cell) -> Markup {
 /// A label or value for people: the missing value has no text of its own.
 fn named(text: &str) -> &str {
     if text.is_empty() { "(missing)" } else { text }
+}
+
+/// A text in which what stands between backticks is code.
+pub fn with_code(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    // A backtick without a partner is a backtick.
+    if parts.len().is_multiple_of(2) {
+        return html! { (text) };
+    }
+    html! { @for (place, part) in parts.iter().enumerate() { @if place % 2 == 1 { code { (part) } } @else { (part) } } }
 }
 
 /// A table of facts that scrolls by itself on a narrow screen.

@@ -1,17 +1,23 @@
-//! What each guarantee says, in a sentence and in symbols.
+//! The meaning of each guarantee, in a sentence and in symbols.
 
 use super::cursor::At;
 
-/// A guarantee for a reader who knows no model by name.
-pub(crate) fn sentence(claim: &At<'_>) -> String {
-    let know = list(&claim.texts_of("know"));
+/// A guarantee for a reader who knows no model by name. `stated` says that what the attacker knows
+/// was stated before.
+pub(crate) fn sentence(claim: &At<'_>, stated: bool) -> String {
+    let know = if stated { "these attributes".to_owned() } else { list(&claim.texts_of("know")) };
     let protect = claim.text_of("protect");
-    let who = format!("Whoever knows {know} of a person");
-    match claim.text_of("model") {
-        "k-anonymity" => format!("{who} finds at least k rows that match."),
+    let (whom, rows) = match claim.text_of("rows") {
+        "all" => ("every row of a unit", "units"),
+        "one" => ("one row of a unit", "units"),
+        _ => ("a person", "rows"),
+    };
+    let who = format!("An attacker who knows {know} of {whom}");
+    let sentence = match claim.text_of("model") {
+        "k-anonymity" => format!("{who} finds at least k {rows} that match."),
         "distinct-l-diversity" => format!("{who} is left with at least l different values of {protect}."),
         "frequency-l-diversity" => {
-            format!("{who} finds no value of {protect} in more than one l-th of the rows that match.")
+            format!("{who} finds no value of {protect} in more than one l-th of the {rows} that match.")
         }
         "entropy-l-diversity" => {
             format!("{who} finds values of {protect} at least as evenly spread as l equally frequent ones.")
@@ -26,14 +32,16 @@ pub(crate) fn sentence(claim: &At<'_>) -> String {
         }
         "alpha-k-anonymity" => {
             format!(
-                "{who} finds at least k rows that match, and no value of {protect} in more than the share α of them."
+                "{who} finds at least k {rows} that match, and no value of {protect} in more than the share α of them."
             )
         }
         "epsilon-m-anonymity" => {
-            format!("{who} finds at most one m-th of the rows that match with {protect} within ε of any one of them.")
+            format!("{who} finds at most one m-th of the {rows} that match with {protect} within ε of any one of them.")
         }
         "delta-l-diversity" => {
-            format!("{who} finds at most one l-th of the rows that match with {protect} in any interval of length 2δ.")
+            format!(
+                "{who} finds at most one l-th of the {rows} that match with {protect} in any interval of length 2δ."
+            )
         }
         "epsilon-clone" => {
             format!(
@@ -41,11 +49,22 @@ pub(crate) fn sentence(claim: &At<'_>) -> String {
             )
         }
         "cross-release-l-diversity" => {
+            // The sets of values say nothing of an attacker who knows the sizes of joint cells.
+            let joint = match claim.get("required").is_some_and(|required| required.get("joint").is_some()) {
+                true => "The known shares of people in several classes at once are counted in.",
+                false => "Who also knows how many people are in several classes at once may exclude more.",
+            };
             format!(
-                "{who} is left with at least l values of {protect} after combining this release with the earlier ones."
+                "{who} is left with at least l values of {protect} after combining this release with the earlier ones. {joint}"
             )
         }
-        other => format!("{other} holds for whoever knows {know}."),
+        other => format!("{other} holds against an attacker who knows {know}."),
+    };
+    match claim.is("consistent") {
+        true => format!(
+            "{sentence} So it is for an attacker who also knows which combinations of values do not occur, and excludes the rows that have one."
+        ),
+        false => sentence,
     }
 }
 
@@ -67,7 +86,7 @@ pub(crate) fn symbols(model: &str) -> &'static str {
     }
 }
 
-/// What each adversary does.
+/// The description of each adversary.
 pub(crate) fn adversary(name: &str) -> &'static str {
     match name {
         "linker" => "matches a person's quasi-identifiers with released rows",
@@ -79,7 +98,20 @@ pub(crate) fn adversary(name: &str) -> &'static str {
         "definetti" => "learns from all buckets which values go together",
         "minimality" => "reasons from why the method generalized so far",
         "difference" => "compares two releases of one custodian",
+        "worlds" => "considers every table that fits all releases together",
+        "consistency" => "excludes rows with combinations of values that do not occur",
         _ => "",
+    }
+}
+
+/// The same where there may be many: the first ones, and how many others there are.
+pub(crate) fn short_list(names: &[&str]) -> String {
+    const NAMED_MAX: usize = 4;
+    match names.len().checked_sub(NAMED_MAX - 1) {
+        Some(others) if names.len() > NAMED_MAX => {
+            format!("{} and {others} other columns", names[..NAMED_MAX - 1].join(", "))
+        }
+        _ => list(names),
     }
 }
 
@@ -98,6 +130,12 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn of_many_names_the_first_are_listed() {
+        assert_eq!(short_list(&["a", "b", "c", "d"]), "a, b, c and d");
+        assert_eq!(short_list(&["a", "b", "c", "d", "e"]), "a, b, c and 2 other columns");
+    }
+
+    #[test]
     fn every_model_has_a_sentence_and_symbols() {
         let models = [
             "k-anonymity",
@@ -114,8 +152,9 @@ mod tests {
         ];
         for model in models {
             let claim = json!({ "model": model, "know": ["age", "zip"], "protect": "disease" });
-            let sentence = sentence(&At::root(&claim));
-            assert!(sentence.starts_with("Whoever knows age and zip of a person"), "{sentence}");
+            let said = sentence(&At::root(&claim), false);
+            assert!(said.starts_with("An attacker who knows age and zip of a person"), "{said}");
+            assert!(sentence(&At::root(&claim), true).starts_with("An attacker who knows these attributes"));
             assert!(!symbols(model).is_empty(), "{model}");
         }
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");

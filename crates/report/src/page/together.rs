@@ -1,4 +1,4 @@
-//! Releases together: what each leaves alone and all leave combined, and how somebody's value is
+//! Releases together: what each leaves alone and all leave combined, and how a person's value is
 //! narrowed down, release by release.
 
 use maud::{Markup, html};
@@ -7,6 +7,9 @@ use super::cursor::{At, Show};
 use super::sentences::adversary;
 use super::{facts_table, figure};
 use crate::pictures::{Matrix, NarrowingChain, Step};
+
+/// Explanations that are shown.
+const EXPLANATIONS_MAX: usize = 5;
 
 /// Chains that are drawn.
 const CHAINS_MAX: usize = 2;
@@ -39,7 +42,7 @@ pub(super) fn section(root: &At<'_>) -> Markup {
     ];
     let chains = root.items("narrowings");
     html! {
-        p { "What everybody is left with at least: rows among which nothing distinguishes them (effective k), and sensitive values (effective l). People are taken to be in every release." }
+        p { "What every person is left with at least: rows among which nothing distinguishes them (effective k), and sensitive values (effective l). People are taken to be in every release." }
         (facts_table("Alone and together", &header, alone.chain(together).collect()))
         @if chains.is_empty() {
             p { "No sensitive attribute is in two of the releases: there is nothing to narrow down." }
@@ -83,22 +86,38 @@ fn narrowing(chain: &At<'_>, id: &str) -> Markup {
     const VALUES_MAX: usize = 12;
     let steps = chain.items("steps");
     let mut values: Vec<&str> = chain.texts_of("left");
+    values.truncate(VALUES_MAX);
     for value in steps.iter().flat_map(|step| step.texts_of("values")) {
         if !values.contains(&value) && values.len() < VALUES_MAX {
             values.push(value);
         }
     }
+    let mut left: Option<Vec<&str>> = None;
+    let drawn = |step: &At<'_>| {
+        let possible = step.texts_of("values");
+        values.iter().map(|value| possible.contains(value)).collect::<Vec<bool>>()
+    };
+    let mut drawn_steps = Vec::with_capacity(steps.len());
+    for step in &steps {
+        let possible = step.texts_of("values");
+        let after = match &left {
+            Some(before) => before.iter().copied().filter(|value| possible.contains(value)).collect(),
+            None => possible,
+        };
+        drawn_steps.push(Step { name: step.text_of("release").to_owned(), possible: drawn(step), left: after.len() });
+        left = Some(after);
+    }
     let picture = NarrowingChain {
         title: format!("{} of one group, release by release", chain.text_of("protect")),
-        description: "A dot: the value is still possible. A cross: this release, or one before it, excludes it."
-            .to_owned(),
-        steps: steps
-            .iter()
-            .map(|step| Step {
-                name: step.text_of("release").to_owned(),
-                possible: values.iter().map(|value| step.texts_of("values").contains(value)).collect(),
-            })
-            .collect(),
+        description: if drawn_steps.iter().any(|step| step.left > values.len()) {
+            format!(
+                "A dot: the value is still possible. A cross: this release, or one before it, excludes it. {} of the values are drawn.",
+                values.len()
+            )
+        } else {
+            "A dot: the value is still possible. A cross: this release, or one before it, excludes it.".to_owned()
+        },
+        steps: drawn_steps,
         values: values.iter().map(|&value| value.to_owned()).collect(),
     };
     html! {
@@ -113,20 +132,20 @@ fn narrowing(chain: &At<'_>, id: &str) -> Markup {
     }
 }
 
-/// What would have to change, in words: one more value in the classes that meet.
+/// The necessary change, in words: one more value in the classes that meet.
 fn change(chains: &[At<'_>]) -> Markup {
     let exposed: Vec<&At<'_>> = chains.iter().filter(|chain| chain.number_of("left_count") < 2.0).collect();
     html! {
         h3 { "What would have to change" }
         @if exposed.is_empty() {
-            p { "Nobody is left with a single value. To keep it so, audit every further release together with these before it is placed." }
+            p { "No person is left with a single value. To keep it so, audit every further release together with these before it is placed." }
         } @else {
             p { "Some people are left with a single value. One of the releases would have to be made coarser for them, so that the classes that meet share at least two values: publish it again with the others under [community] and a rule of cross-release l-diversity, or withdraw it." }
         }
     }
 }
 
-/// What every adversary found, of one release or of several.
+/// The findings of every adversary, about one release or several.
 pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
     let findings = root.get("audit")?.items("adversaries");
     let rows = findings.iter().map(|finding| {
@@ -155,6 +174,14 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
     Some(html! {
         @if internal { p { "The people of a private list were looked for." (super::internal()) } }
         (facts_table("What each adversary learns", &header, rows.collect()))
+        @if let Some(assumed) = root.get("audit").and_then(|audit| audit.get("assumed")) {
+            p.soft { "Assumed: " (assumed.text()) "." }
+        }
+        @for explanation in findings.iter().flat_map(|finding| finding.items("explanations")).take(EXPLANATIONS_MAX) {
+            h3 { "Why " code { (explanation.text_of("value")) } " is certain" }
+            @if explanation.number_of("people") > 0.0 { p { (explanation.show_of("people", Show::Plain)) " people." } }
+            ol { @for step in explanation.texts_of("steps") { li { (super::with_code(step)) } } }
+        }
         @for problem in root.get("audit").map(|audit| audit.items("contradictions")).unwrap_or_default() {
             p.fails-text { (problem.text_of("release")) ": " (problem.text_of("problem")) }
         }

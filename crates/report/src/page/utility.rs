@@ -31,6 +31,8 @@ fn losses(measures: &At<'_>) -> Markup {
         "granularity" => "how many leaves of the hierarchies cells cover; 0 to 1",
         "discernibility" => "rows that look like each row, summed",
         "average-class" => "class size over the required k; 1 is as small as k allows",
+        "entropy" => "what cells leave open about values, by how frequent these are; 0 to 1",
+        "entropy-bits" => "the same in bits, over all cells",
         "kl" => "nats between the source and its best estimate; 0 is the same",
         _ => "",
     };
@@ -83,7 +85,9 @@ fn compared(attribute: &At<'_>) -> BeforeAfter {
     });
     BeforeAfter {
         title: format!("Distribution of {name}, before and after"),
-        description: "Rows in the source, and rows that a reader of the release expects: the rows of a label spread evenly over what it covers.".to_owned(),
+        description:
+            "Rows in the source, and rows that a reader of the release expects: what hedgerow query estimates."
+                .to_owned(),
         columns: [name.to_owned(), "source".to_owned(), "release".to_owned()],
         pairs: pairs.collect(),
     }
@@ -154,7 +158,21 @@ fn queries(release: &At<'_>, index: usize) -> Markup {
     };
     html! {
         (figure(&picture.picture(), &format!("queries-{index}"), &source, true))
+        (drawn(release))
         p { "Mean error " (summary.show_of("mean", Show::Percent)) ", median " (summary.show_of("median", Show::Percent)) ", 95 of 100 queries within " (summary.show_of("percentile_95", Show::Percent)) "." }
+    }
+}
+
+/// How the queries were drawn: `hedgerow measure` draws the same.
+fn drawn(release: &At<'_>) -> Markup {
+    let Some(queries) = release.path(&["measures", "queries"]) else { return html! {} };
+    html! {
+        p {
+            (queries.show_of("count", Show::Plain)) " random queries (seed " (queries.show_of("seed", Show::Plain)) "). Each counts the rows with some values in one or more quasi-identifiers"
+            " and, where there is a sensitive attribute, in one of these. As many values of each are selected that " (queries.show_of("selectivity", Show::Percent)) " of evenly spread rows would be counted."
+            " An error is relative to the true count, or to a thousandth of the rows where that is more. "
+            code { "hedgerow measure" } " draws the same queries."
+        }
     }
 }
 

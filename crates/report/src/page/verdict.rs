@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::cursor::{At, Show};
 use super::facts_table;
-use super::sentences::{sentence, symbols};
+use super::sentences::{list, sentence, symbols};
 
 pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
     let checks: Vec<At<'_>> = releases.iter().filter_map(|release| release.get("check")).collect();
@@ -18,6 +18,9 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
         div.verdict .fails[fails] {
             @if all == 0 {
                 p.large { "Nothing is guaranteed." }
+            } @else if breach && broken == 0 {
+                p.large { "Sensitive values are disclosed." }
+                p { @if all == 1 { "The guarantee holds" } @else { "The guarantees hold" } ", and an adversary learns a sensitive value all the same." }
             } @else if broken == 0 {
                 p.large { @if all == 1 { "The guarantee holds." } @else { "All guarantees hold." } }
             } @else {
@@ -25,12 +28,12 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
             }
             p { "Recomputed from the released files; the statements of the release were not trusted." }
             @if contradictions > 0 { p.fails-text { "The files contradict the manifest: see below." } }
-            @if breach { p.fails-text { "An adversary is certain of somebody's sensitive value: see the attacks." } }
-            @else if root.get("audit").is_some() { p { "No adversary that was tried is certain of anybody's sensitive value." } }
+            @if breach { p.fails-text { "An adversary is certain of a person's sensitive value: see the attacks." } }
+            @else if root.get("audit").is_some() { p { "No adversary that was tried is certain of a person's sensitive value." } }
         }
         @for release in releases {
             @if releases.len() > 1 { h3 { (release.text_of("name")) } }
-            (of_release(release))
+            (of_release(release, RECOMPUTED))
         }
     }
 }
@@ -39,16 +42,21 @@ fn failing(check: &At<'_>) -> usize {
     check.items("guarantees").iter().filter(|claim| !claim.is("holds")).count()
 }
 
-fn of_release(release: &At<'_>) -> Markup {
+/// The heading over verdicts that were computed from the released bytes.
+pub(super) const RECOMPUTED: &str = "Recomputed";
+
+/// The guarantees of a release; `verdict` is the heading over whether they hold.
+pub(super) fn of_release(release: &At<'_>, verdict: &str) -> Markup {
     let Some(check) = release.get("check") else {
         return html! { p { "This table has no manifest: it claims no guarantee, and none was checked." } };
     };
-    let rows = check.items("guarantees").into_iter().map(|claim| {
-        let model = claim.text_of("model");
+    let claims = check.items("guarantees");
+    let shared = shared(&claims);
+    let rows = claims.iter().map(|claim| {
         vec![
-            html! { (sentence(&claim)) br; span.soft { (model) " · " span.math { (symbols(model)) } } },
-            parameters(&claim, "required"),
-            parameters(&claim, "achieved"),
+            said(claim, shared.is_some()),
+            parameters(claim, "required"),
+            parameters(claim, "achieved"),
             if claim.is("holds") {
                 html! { "holds" }
             } else {
@@ -56,14 +64,42 @@ fn of_release(release: &At<'_>) -> Markup {
             },
         ]
     });
-    let header = [("Guarantee", false), ("Required", false), ("Achieved", false), ("Recomputed", false)];
+    let header = [("Guarantee", false), ("Required", false), ("Achieved", false), (verdict, false)];
     html! {
+        @if let Some(known) = &shared {
+            p { "The attacker of every guarantee knows " (list(known)) " of a person." }
+        }
         (facts_table("Guarantees, required and achieved", &header, rows.collect()))
         @for problem in check.items("contradictions") { p.fails-text { (problem.text()) } }
         @for problem in check.items("unchecked") { p { "Not recomputed: " (problem.text()) } }
-        @for problem in check.items("warnings") { p { "Warning: " (problem.text()) } }
+        @for problem in check.items("warnings") { p { "Warning: " (problem.text_of("message")) } }
         (numbers(release))
     }
+}
+
+/// What the rules of a policy require, before there is a release.
+pub(super) fn required(policy: &At<'_>) -> Markup {
+    let claims = policy.items("guarantees");
+    let shared = shared(&claims);
+    let rows = claims.iter().map(|claim| vec![said(claim, shared.is_some()), parameters(claim, "required")]);
+    html! {
+        @if let Some(known) = &shared {
+            p { "The attacker of every guarantee knows " (list(known)) " of a person." }
+        }
+        (facts_table("Guarantees, required", &[("Guarantee", false), ("Required", false)], rows.collect()))
+    }
+}
+
+/// What every guarantee takes as known, to be stated once.
+fn shared<'a>(claims: &[At<'a>]) -> Option<Vec<&'a str>> {
+    let mut known = claims.iter().map(|claim| claim.texts_of("know"));
+    let first = known.next().filter(|_| claims.len() > 1)?;
+    known.all(|known| known == first).then_some(first)
+}
+
+fn said(claim: &At<'_>, stated: bool) -> Markup {
+    let model = claim.text_of("model");
+    html! { (sentence(claim, stated)) br; span.soft { (model) " · " span.math { (symbols(model)) } } }
 }
 
 fn parameters(claim: &At<'_>, which: &str) -> Markup {

@@ -1,6 +1,6 @@
 //! Bars: one number for each name, on one scale from zero.
 
-use super::canvas::{Anchor, Canvas, fitted, short, width_of};
+use super::canvas::{Anchor, Canvas, fitted_apart, short, width_of};
 use super::numbers::Numbers;
 use super::{Limit, Picture};
 
@@ -18,7 +18,7 @@ pub struct Bar {
 pub struct Bars {
     pub title: String,
     pub description: String,
-    /// What the names are, and what the numbers.
+    /// The headings of the names and of the numbers.
     pub columns: [String; 2],
     pub bars: Vec<Bar>,
     /// The end of the scale; the longest bar when absent.
@@ -28,7 +28,8 @@ pub struct Bars {
 
 impl Bars {
     pub fn picture(&self) -> Picture {
-        let labels: Vec<String> = self.bars.iter().map(|bar| fitted(&bar.name, LABEL_MAX)).collect();
+        let names: Vec<String> = self.bars.iter().map(|bar| bar.name.clone()).collect();
+        let labels = fitted_apart(&names, LABEL_MAX);
         let left = labels.iter().map(|label| width_of(label)).fold(40.0, f64::max) + 10.0;
         let span = WIDTH - left - 70.0;
         let longest = self.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_of_nothing_and_zeros_have_no_length() {
+    fn no_bars_are_drawn_without_values_and_zeros_have_no_length() {
         assert!(marks(&bars(&[]).picture().to_svg(), "rect", "one", &["x"]).is_empty());
         let zeros = Bars { full: None, ..bars(&[0.0, 0.0]) }.picture().to_svg();
         assert_eq!(marks(&zeros, "rect", "one", &["width"]), [[0.0], [0.0]]);

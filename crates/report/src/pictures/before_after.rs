@@ -2,7 +2,7 @@
 //! it, so that what is missing and what is added both show.
 
 use super::Picture;
-use super::canvas::{Anchor, Canvas, fitted, short, width_of};
+use super::canvas::{Anchor, Canvas, fitted_apart, short, width_of};
 use super::numbers::Numbers;
 
 const WIDTH: f64 = 600.0;
@@ -21,14 +21,15 @@ pub struct Pair {
 pub struct BeforeAfter {
     pub title: String,
     pub description: String,
-    /// What the names are, then what is hollow and what is filled.
+    /// The headings of the names, of the hollow marks and of the filled ones.
     pub columns: [String; 3],
     pub pairs: Vec<Pair>,
 }
 
 impl BeforeAfter {
     pub fn picture(&self) -> Picture {
-        let labels: Vec<String> = self.pairs.iter().map(|pair| fitted(&pair.name, LABEL_MAX)).collect();
+        let names: Vec<String> = self.pairs.iter().map(|pair| pair.name.clone()).collect();
+        let labels = fitted_apart(&names, LABEL_MAX);
         let left = labels.iter().map(|label| width_of(label)).fold(40.0, f64::max) + 10.0;
         let span = WIDTH - left - 130.0;
         let most = self.pairs.iter().flat_map(|pair| [pair.before, pair.after]).fold(f64::MIN_POSITIVE, f64::max);
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_before_and_after_is_no_division_by_zero() {
+    fn zero_before_and_after_is_drawn() {
         let pairs = vec![Pair { name: String::new(), before: 0.0, after: 0.0 }];
         let svg = BeforeAfter { pairs, ..BeforeAfter::default() }.picture().to_svg();
         assert!(!svg.contains("NaN") && svg.contains("(missing)"));

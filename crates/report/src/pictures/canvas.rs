@@ -98,7 +98,7 @@ pub fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A text that fits into so many characters. The missing value has no text of its own.
+/// A text that fits into the given number of characters. The missing value has no text of its own.
 pub(crate) fn fitted(text: &str, characters_max: usize) -> String {
     if text.is_empty() {
         return "(missing)".to_owned();
@@ -109,9 +109,45 @@ pub(crate) fn fitted(text: &str, characters_max: usize) -> String {
     }
 }
 
-/// About how wide a text is at the size of labels.
+/// Texts that fit into a number of characters each and stay apart: where their beginnings agree,
+/// their ends are kept too, and what is the same after that is numbered.
+pub(crate) fn fitted_apart(texts: &[String], characters_max: usize) -> Vec<String> {
+    let cut: Vec<String> = texts.iter().map(|text| fitted(text, characters_max)).collect();
+    let is_shared = |all: &[String], place: usize| all.iter().filter(|other| **other == all[place]).count() > 1;
+    let with_end = |text: &String| {
+        let kept = characters_max.saturating_sub(1);
+        let (head, tail) = (kept - kept / 2, kept / 2);
+        let characters: Vec<char> = text.chars().collect();
+        if characters.len() <= characters_max {
+            return fitted(text, characters_max);
+        }
+        let end = &characters[characters.len() - tail..];
+        characters[..head].iter().chain(&['…']).chain(end).collect()
+    };
+    let apart: Vec<String> = texts
+        .iter()
+        .enumerate()
+        .map(|(place, text)| if is_shared(&cut, place) { with_end(text) } else { cut[place].clone() })
+        .collect();
+    let number = |place: usize| apart[..=place].iter().filter(|other| **other == apart[place]).count();
+    (0..apart.len())
+        .map(|place| {
+            if is_shared(&apart, place) { format!("{} {}", apart[place], number(place)) } else { apart[place].clone() }
+        })
+        .collect()
+}
+
+/// About how wide a text is at the size of labels, rather too wide than too narrow: what is wider
+/// than its margin is cut off.
 pub(crate) fn width_of(text: &str) -> f64 {
-    6.6 * text.chars().count() as f64
+    let width = |character: char| match character {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | 'I' | '!' => 4.2,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 11.0,
+        character if character.is_uppercase() => 8.8,
+        character if character.is_ascii() => 7.2,
+        _ => 12.0,
+    };
+    text.chars().map(width).sum()
 }
 
 /// A round step that divides `span` into at most `steps_max` parts.
@@ -144,6 +180,14 @@ mod tests {
     fn steps_are_round() {
         assert_eq!([10.0, 7.0, 0.3, 1000.0].map(|span| round_step(span, 5.0)), [2.0, 2.0, 0.1, 200.0]);
         assert_eq!([0.0, f64::NAN, -1.0].map(|span| round_step(span, 5.0)), [1.0; 3]);
+    }
+
+    #[test]
+    fn texts_that_begin_alike_stay_apart() {
+        let texts = ["Admitted from Ambulatory", "Admitted from Ambulance", "Home"].map(str::to_owned);
+        assert_eq!(fitted_apart(&texts, 13), ["Admitt…latory", "Admitt…ulance", "Home"]);
+        let same = ["abcdefgh", "abcdefgh"].map(str::to_owned);
+        assert_eq!(fitted_apart(&same, 5), ["ab…gh 1", "ab…gh 2"]);
     }
 
     #[test]

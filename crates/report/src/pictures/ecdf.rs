@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::canvas::{Anchor, At, Canvas};
+use super::canvas::{Anchor, At, Canvas, width_of};
 use super::frame::Frame;
 use super::numbers::Numbers;
 use super::{Limit, Picture};
@@ -20,7 +20,7 @@ pub struct Steps {
 pub struct Ecdf {
     pub title: String,
     pub description: String,
-    /// What the values are, and what the shares are of.
+    /// The headings of the values and of the shares.
     pub columns: [String; 2],
     pub curves: Vec<Steps>,
     pub limits: Vec<Limit>,
@@ -50,10 +50,11 @@ impl Ecdf {
                 let _ = write!(path, "V{}H{}", At(frame.y_of(last.1)), At(frame.left + frame.width));
             }
             canvas.path(&path, &class);
-            let y = frame.top + frame.height - 10.0 - 16.0 * (self.curves.len() - 1 - index) as f64;
-            let x = frame.left + frame.width - 150.0;
-            canvas.line([x, y - 4.0, x + 28.0, y - 4.0], &class);
-            canvas.text([x + 34.0, y], Anchor::Start, "label", &curve.name);
+            // Above the plot, where no line crosses it.
+            let after: f64 = self.curves[index..].iter().map(|curve| 58.0 + width_of(&curve.name)).sum();
+            let x = frame.left + frame.width - after;
+            canvas.line([x, 12.0, x + 28.0, 12.0], &class);
+            canvas.text([x + 34.0, 16.0], Anchor::Start, "label", &curve.name);
         }
         let (title, description) = (self.title.clone(), self.description.clone());
         Picture { title, description, numbers, width: WIDTH, height: 252.0, body: canvas.into_body() }

@@ -2,10 +2,11 @@
 //! stands in every cell, so that no reader depends on the shade.
 
 use super::Picture;
-use super::canvas::{Anchor, Canvas, fitted, short, width_of};
+use super::canvas::{Anchor, Canvas, fitted_apart, short, width_of};
 use super::numbers::{Cell, Numbers};
 
-const COLUMN: f64 = 56.0;
+const COLUMN: f64 = 88.0;
+const COLUMN_CHARACTERS: usize = 11;
 const ROW: f64 = 24.0;
 const SHADES: f64 = 5.0;
 
@@ -13,7 +14,7 @@ const SHADES: f64 = 5.0;
 pub struct HeatMap {
     pub title: String,
     pub description: String,
-    /// What the rows are, and what the columns.
+    /// The headings of the rows and of the columns.
     pub axes: [String; 2],
     pub rows: Vec<String>,
     pub columns: Vec<String>,
@@ -23,7 +24,8 @@ pub struct HeatMap {
 
 impl HeatMap {
     pub fn picture(&self) -> Picture {
-        let labels: Vec<String> = self.rows.iter().map(|row| fitted(row, 22)).collect();
+        let labels = fitted_apart(&self.rows, 22);
+        let titles = fitted_apart(&self.columns, COLUMN_CHARACTERS);
         let left = labels.iter().map(|label| width_of(label)).fold(60.0, f64::max) + 12.0;
         let top = 46.0;
         let most = self.counts.iter().flatten().copied().fold(0.0, f64::max);
@@ -32,9 +34,9 @@ impl HeatMap {
         let header: Vec<&str> =
             std::iter::once(self.axes[0].as_str()).chain(self.columns.iter().map(String::as_str)).collect();
         let mut numbers = Numbers::new(&header);
-        for (index, column) in self.columns.iter().enumerate() {
+        for (index, column) in titles.iter().enumerate() {
             let x = left + COLUMN * (index as f64 + 0.5);
-            canvas.text([x, top - 8.0], Anchor::Middle, "soft", &fitted(column, 8));
+            canvas.text([x, top - 8.0], Anchor::Middle, "soft", column);
         }
         for (row, (label, counts)) in labels.iter().zip(&self.counts).enumerate() {
             let y = top + ROW * row as f64;
@@ -76,9 +78,9 @@ mod tests {
         };
         let svg = map.picture().to_svg();
         assert_eq!(marks(&svg, "rect", "heat-5", &["x", "y"]), [[73.0, 47.0]]);
-        assert_eq!(marks(&svg, "rect", "heat-0", &["x", "y"]), [[129.0, 47.0]]);
+        assert_eq!(marks(&svg, "rect", "heat-0", &["x", "y"]), [[161.0, 47.0]]);
         assert_eq!(marks(&svg, "rect", "heat-1", &["x", "y"]), [[73.0, 71.0]]);
-        assert_eq!(marks(&svg, "rect", "heat-3", &["x", "y"]), [[129.0, 71.0]]);
+        assert_eq!(marks(&svg, "rect", "heat-3", &["x", "y"]), [[161.0, 71.0]]);
         assert_eq!(map.picture().numbers.columns.len(), 3);
     }
 

@@ -20,7 +20,7 @@ pub struct Bin {
 pub struct Histogram {
     pub title: String,
     pub description: String,
-    /// What the ranges are of, and what is counted.
+    /// The headings of the ranges and of the counts.
     pub columns: [String; 2],
     pub bins: Vec<Bin>,
 }

@@ -7,17 +7,22 @@
 use std::fmt::Write;
 
 use super::Picture;
-use super::canvas::{Anchor, At, Canvas, short};
+use super::canvas::{Anchor, At, Canvas, fitted, short, width_of};
 use super::numbers::{Cell, Numbers};
 
 const WIDTH: f64 = 600.0;
-/// Up to so many nodes, a graph.
+/// The most nodes that are drawn as a graph.
 pub(super) const GRAPH_MAX: usize = 200;
-/// Up to so many nodes, tiles.
+/// The most nodes that are drawn as tiles.
 pub(super) const TILES_MAX: usize = 3000;
-/// Up to so many nodes, levels stand below each.
+/// The most nodes that have their levels written below them.
 const NAMED_MAX: usize = 48;
 const TILE: f64 = 8.0;
+
+/// From one line of names to the next.
+const LINE: f64 = 16.0;
+/// The longest name of an attribute, in characters.
+const NAME_MAX: usize = 60;
 
 /// A node that was decided.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,8 +76,27 @@ impl Lattice {
             canvas.circle([x, 10.0, 6.0], class, "");
             canvas.text([x + 12.0, 14.0], Anchor::Start, "soft", text);
         }
-        canvas.text([0.0, 36.0], Anchor::Start, "soft", &format!("levels of {}", self.attributes.join(", ")));
-        50.0
+        let lines = self.named_levels();
+        for (line, text) in lines.iter().enumerate() {
+            canvas.text([0.0, 36.0 + LINE * line as f64], Anchor::Start, "soft", text);
+        }
+        50.0 + LINE * (lines.len() - 1) as f64
+    }
+
+    /// Whose levels a node has, in lines that are no wider than the picture.
+    fn named_levels(&self) -> Vec<String> {
+        let mut lines = vec!["levels of".to_owned()];
+        for (place, name) in self.attributes.iter().enumerate() {
+            let comma = if place + 1 < self.attributes.len() { "," } else { "" };
+            let word = format!(" {}{comma}", fitted(name, NAME_MAX));
+            let last = lines.len() - 1;
+            if width_of(&lines[last]) + width_of(&word) <= WIDTH {
+                lines[last].push_str(&word);
+            } else {
+                lines.push(word.trim_start().to_owned());
+            }
+        }
+        lines
     }
 
     fn class(&self, node: &LatticeNode) -> &'static str {
@@ -225,6 +249,15 @@ mod tests {
         assert_eq!(shares.matches("h6v6h-6z").count(), 0);
         assert!(shares.contains(">1 of 1<") && shares.contains(">0 of 1<"), "the top holds, the bottom does not");
         assert!(shares.len() < 30_000);
+    }
+
+    #[test]
+    fn names_of_attributes_stay_within_the_picture() {
+        let attributes: Vec<String> =
+            (0..15).map(|place| format!("Supplementary.Measurement.Number.{place}")).collect();
+        let lines = Lattice { attributes: attributes.clone(), ..full(&[1, 1], |_| true) }.named_levels();
+        assert!(lines.len() > 1 && lines.iter().all(|line| width_of(line) <= WIDTH), "{lines:?}");
+        assert_eq!(lines.join(" "), format!("levels of {}", attributes.join(", ")));
     }
 
     #[test]

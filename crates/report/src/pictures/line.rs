@@ -23,7 +23,7 @@ pub struct Series {
 pub struct Line {
     pub title: String,
     pub description: String,
-    /// What is across, and what is up.
+    /// The headings of the horizontal and of the vertical axis.
     pub columns: [String; 2],
     pub series: Vec<Series>,
 }

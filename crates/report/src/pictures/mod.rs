@@ -47,7 +47,7 @@ pub struct Limit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     pub title: String,
-    /// What is drawn and how it is read.
+    /// The description of the picture, and how it is read.
     pub description: String,
     pub numbers: Numbers,
     width: f64,

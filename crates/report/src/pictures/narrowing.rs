@@ -1,8 +1,8 @@
-//! A narrowing chain: which sensitive values are possible for somebody after each release, step by
+//! A narrowing chain: which sensitive values are possible for a person after each release, step by
 //! step. A value that a step excludes is struck out from there on.
 
 use super::Picture;
-use super::canvas::{Anchor, Canvas, fitted, width_of};
+use super::canvas::{Anchor, Canvas, fitted, fitted_apart, width_of};
 use super::numbers::{Cell, Numbers};
 
 const ROW: f64 = 24.0;
@@ -12,8 +12,10 @@ const STEP: f64 = 120.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     pub name: String,
-    /// Whether each value is possible in this release by itself.
+    /// Whether each value that is drawn is possible in this release by itself.
     pub possible: Vec<bool>,
+    /// How many values are left after this release and all before it, drawn or not.
+    pub left: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,7 +41,7 @@ impl NarrowingChain {
     }
 
     pub fn picture(&self) -> Picture {
-        let labels: Vec<String> = self.values.iter().map(|value| fitted(value, 24)).collect();
+        let labels = fitted_apart(&self.values, 24);
         let start = labels.iter().map(|label| width_of(label)).fold(50.0, f64::max) + 18.0;
         let top = 34.0;
         let left = self.left();
@@ -49,7 +51,7 @@ impl NarrowingChain {
         let mut numbers = Numbers::new(&header);
         let x_of = |step: usize| start + STEP * (step as f64 + 0.5);
         for (step, found) in self.steps.iter().enumerate() {
-            let count = left[step].iter().filter(|left| **left).count();
+            let count = found.left;
             canvas.text([x_of(step), 12.0], Anchor::Middle, "label", &fitted(&found.name, 17));
             canvas.text(
                 [x_of(step), 27.0],
@@ -92,10 +94,11 @@ mod tests {
     use super::*;
 
     fn chain() -> NarrowingChain {
-        let step = |name: &str, possible: [bool; 3]| Step { name: name.into(), possible: possible.to_vec() };
+        let step =
+            |name: &str, possible: [bool; 3], left| Step { name: name.into(), possible: possible.to_vec(), left };
         NarrowingChain {
             values: ["flu", "cold", "ache"].map(String::from).to_vec(),
-            steps: vec![step("one", [true, true, false]), step("two", [true, false, true])],
+            steps: vec![step("one", [true, true, false], 2), step("two", [true, false, true], 1)],
             ..NarrowingChain::default()
         }
     }
@@ -111,6 +114,14 @@ mod tests {
         let dots = marks(&svg, "circle", "one", &["cx", "cy"]);
         assert_eq!(dots, [[128.0, 46.0], [248.0, 46.0], [128.0, 70.0]]);
         assert!(svg.contains(">2 left<") && svg.contains(">1 left<"));
+    }
+
+    /// Values that are not drawn are counted all the same.
+    #[test]
+    fn how_many_are_left_is_not_how_many_are_drawn() {
+        let mut chain = chain();
+        chain.steps[0].left = 107;
+        assert!(chain.picture().to_svg().contains(">107 left<"));
     }
 
     #[test]

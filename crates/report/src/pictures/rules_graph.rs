@@ -19,12 +19,12 @@ const ALARM: &str = "#c1121f";
 const MARGIN: f64 = 120.0;
 const LINE: f64 = 22.0;
 
-/// What is drawn: attributes by name, rules with their standings, tables.
+/// The content of the graph: attributes by name, rules with their standings, tables.
 #[derive(Debug, Clone, Copy)]
 pub struct RulesGraph<'a> {
     pub names: &'a [&'a str],
     pub rules: &'a [Rule],
-    /// What each rule is called.
+    /// The names of the rules.
     pub numbers: &'a [usize],
     pub standings: &'a [Standing],
     pub tables: &'a [GraphTable],
@@ -41,14 +41,14 @@ pub struct GraphTable {
 }
 
 impl GraphTable {
-    /// What is released row by row.
+    /// The attributes released row by row.
     fn open(&self) -> AttributeSet {
         self.attributes - self.sensitive
     }
 }
 
 /// One line below the graph: a sign, its color, and a text.
-struct Line {
+struct LegendLine {
     sign: Sign,
     color: &'static str,
     text: String,
@@ -204,9 +204,9 @@ impl RulesGraph<'_> {
         }
     }
 
-    fn legend(&self) -> Vec<Line> {
+    fn legend(&self) -> Vec<LegendLine> {
         let list = |set: AttributeSet| set.iter().map(|attribute| self.names[attribute]).collect::<Vec<_>>().join(", ");
-        let title = |text: &str| Line { sign: Sign::Title, color: FAINT, text: text.to_owned() };
+        let title = |text: &str| LegendLine { sign: Sign::Title, color: FAINT, text: text.to_owned() };
         let mut lines = Vec::new();
         lines.extend((!self.tables.is_empty()).then(|| title("tables")));
         for (index, table) in self.tables.iter().enumerate() {
@@ -224,7 +224,7 @@ impl RulesGraph<'_> {
                 let _ = write!(text, "  (guards {rules} {})", guarded.join(", "));
             }
             let solid = !table.sensitive.is_empty();
-            lines.push(Line { sign: Sign::Hull { solid }, color: color(index), text });
+            lines.push(LegendLine { sign: Sign::Hull { solid }, color: color(index), text });
         }
         lines.extend((!self.rules.is_empty()).then(|| title("rules")));
         for (index, rule) in self.rules.iter().enumerate() {
@@ -235,14 +235,14 @@ impl RulesGraph<'_> {
                 None => String::new(),
             };
             let text = format!("{} ⇸ {}{standing}", list(rule.know), list(rule.protect));
-            lines.push(Line { sign: Sign::Number(self.numbers[index]), color: self.color_of(index), text });
+            lines.push(LegendLine { sign: Sign::Number(self.numbers[index]), color: self.color_of(index), text });
         }
         lines
     }
 }
 
-fn draw_line(svg: &mut String, line: &Line, y: f64) {
-    let Line { sign, color, text } = line;
+fn draw_line(svg: &mut String, line: &LegendLine, y: f64) {
+    let LegendLine { sign, color, text } = line;
     match sign {
         Sign::Title => {
             let _ =

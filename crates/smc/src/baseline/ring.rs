@@ -8,13 +8,13 @@ use crate::message::SessionId;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Neighbors {
-    /// Who begins every pass.
+    /// The custodian that begins every pass.
     pub(crate) first: u16,
     pub(crate) before: u16,
     pub(crate) after: u16,
 }
 
-/// The order of a session: a permutation that follows from its name, so that nobody has to be
+/// The order of a session: a permutation that follows from its name, so that no custodian has to be
 /// trusted to draw it.
 pub(crate) fn order(session: &SessionId, count: u16) -> Vec<u16> {
     let mut hash = Sha256::new();

@@ -4,11 +4,11 @@
 //! the first takes the mask off again and tells all: it sends the result ahead of the next sum in
 //! the same message, so that an ask takes one round, that is, one pass; only the last result is
 //! sent to all at once. The paper's modulus m, which must exceed the sum, is 2⁶⁴ here. *Largest*:
-//! several passes; in pass r, whoever has more than what came in passes on, with probability
-//! p₀·dʳ⁻¹, a random value between the two, else its own. The last pass leaves out the chance,
-//! which makes the answer exact: the paper does not say so, but without it the answer may be too
-//! small. *Objection*, or any other flag: as under masks, whoever raises it adds a random word and
-//! the others 0, so that the sum tells whether and not how many.
+//! several passes; in pass r, a custodian that has more than what came in passes on, with
+//! probability p₀·dʳ⁻¹, a random value between the two, else its own. The last pass leaves out the
+//! chance, which makes the answer exact: the paper does not say so, but without it the answer may
+//! be too small. *Objection*, or any other flag: as under masks, a custodian that raises it adds a
+//! random word and the others 0, so that the sum tells whether and not how many.
 //!
 //! **What a party sees**: what its predecessor passes on, and the results. In a sum that is a
 //! uniform word, so one party alone sees nothing that it could not make up from the total; the
@@ -41,7 +41,7 @@ pub struct Chances {
     pub p0: f64,
     /// What it is multiplied by from pass to pass, from 0 to 1.
     pub d: f64,
-    /// How many passes there are; nobody hides in the last. At least 1.
+    /// How many passes there are; none hides in the last. At least 1.
     pub passes: u32,
 }
 
@@ -64,7 +64,7 @@ pub struct Run<I: Inquiry> {
     pending: Pending,
     /// Whether the outcome is confirmed by all; a part of another protocol leaves that to it.
     confirms: bool,
-    /// The output, while everybody confirms.
+    /// The output, while all confirm.
     concluded: Option<(I::Output, [Digest; 2])>,
     ledger: Ledger,
     journaled: usize,
@@ -188,7 +188,8 @@ impl<I: Inquiry> Engine for Run<I> {
                 self.confirmed(&bodies, digests)?;
                 return Ok(Some(Concluded { output, ledger: self.ledger.clone() }));
             }
-            let Some((sender, body)) = self.inbox.one_of(self.round, [self.ring.before, self.ring.first])? else {
+            let Some((sender, body)) = self.inbox.message_of_either(self.round, [self.ring.before, self.ring.first])?
+            else {
                 return Ok(None);
             };
             let concluded = match body {
@@ -220,7 +221,7 @@ impl<I: Inquiry> Run<I> {
         layout.ok_or(Fault::Internal("more flags than words"))
     }
 
-    /// The inquiry is done: everybody says what it concludes.
+    /// The inquiry is done: each says what it concludes.
     fn conclude(&mut self, output: I::Output) {
         let (ledger, shared) = (self.ledger.digest(), long::digest(&I::shared(&output)));
         let body = Body::Confirm { ledger, output: shared, seen: Vec::new() };

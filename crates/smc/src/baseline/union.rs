@@ -1,18 +1,18 @@
-//! The set union of TR-2008-013 (algorithm 5): a leader that nobody knows hides its items among
+//! The set union of TR-2008-013 (algorithm 5): a leader that no other knows hides its items among
 //! random ones, and takes these out at the end.
 //!
 //! Every custodian draws a number, and the ring finds the largest: its owner is the leader. It
-//! sends its items and `|r|` dummy items to its successor, everybody adds its own, and when the
+//! sends its items and `|r|` dummy items to its successor, each adds its own, and when the
 //! items come back, the leader takes the dummy items out and sends the result round. Dummy items
 //! are drawn without repetition from the domain of the real ones; from anywhere else they would
-//! stand out. Repeated real items stay repeated. Everybody shuffles what it passes on.
+//! stand out. Repeated real items stay repeated. Each shuffles what it passes on.
 //!
 //! **What a party sees**: all items that its predecessors around the ring and the leader have put
 //! in, and the result. This is *not* simulatable from the result: the successor of the leader knows
 //! the leader's items but for the dummy items that happen to be in the result. How much that is
 //! worth in probability is the loss of privacy (`lop.rs`).
 //!
-//! At the end everybody confirms the result to all.
+//! At the end all confirm the result to each other.
 //!
 //! **What it does not protect against**: two neighbors of a custodian together see exactly what it
 //! added.
@@ -34,7 +34,7 @@ use crate::ledger::{Kind, Ledger};
 use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Digest, ITEMS_MAX, Item, Message};
 
-/// What one custodian brings to a union.
+/// The input of one custodian to a union.
 #[derive(Clone)]
 pub struct UnionInput {
     pub items: Vec<Item>,
@@ -65,7 +65,7 @@ pub struct Union {
     added: bool,
     round: u32,
     inbox: Inbox,
-    /// What the draw received, by round and sender.
+    /// The messages received in the draw, by round and sender.
     drawn: BTreeMap<(u32, u16), Digest>,
     concluded: Option<(Vec<Item>, Digest)>,
     ledger: Ledger,
@@ -147,7 +147,7 @@ impl Engine for Union {
 
     fn advance(&mut self, from: u16, message: Message) -> Result<Option<Self::Output>, Fault> {
         if matches!(message.body, Body::UnionItems(_) | Body::UnionResult(_) | Body::Confirm { .. }) {
-            // They may come before the draw is over: rounds two ahead are none too early.
+            // They may come before the draw is over: messages up to two rounds ahead are accepted.
             let round = message.round.clamp(self.round, self.round + 2);
             self.inbox.accept(from, message, round)?;
             return self.after_message();
@@ -169,14 +169,14 @@ impl Engine for Union {
                 Transition::Finish(concluded, effects) => {
                     self.draw_effects(effects);
                     if concluded.output == self.ticket {
-                        self.lead();
+                        self.begin_as_leader();
                     }
                 }
             }
             self.drawn.insert(key, digest);
             return self.after_message();
         }
-        // A stray is passed over; anything else has no place any more.
+        // A stray message is ignored; any other is unexpected now.
         self.inbox.accept(from, message, self.round)?;
         if self.inbox.digest(round, from) == Some(digest) {
             return Err(Fault::OutOfPlace { sender: from, round });
@@ -187,16 +187,16 @@ impl Engine for Union {
 
 impl Union {
     fn after_message(&mut self) -> Result<Option<Concluded<Vec<Item>>>, Fault> {
-        if self.draw.is_some() { Ok(None) } else { self.go_on() }
+        if self.draw.is_some() { Ok(None) } else { self.advance_union() }
     }
 
-    /// What the draw opened and sends is what the union opens and sends.
+    /// Adds the opened values and messages of the draw to those of the union.
     fn draw_effects(&mut self, effects: Effects) {
         self.ledger.extend(effects.opened);
         self.send.extend(effects.send);
     }
 
-    fn hand_on(&mut self, round: u32, body: Body) {
+    fn send_to_successor(&mut self, round: u32, body: Body) {
         self.send.push(Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) });
     }
 
@@ -209,7 +209,7 @@ impl Union {
     }
 
     /// Everything that can be done with what is there.
-    fn go_on(&mut self) -> Result<Option<Concluded<Vec<Item>>>, Fault> {
+    fn advance_union(&mut self) -> Result<Option<Concluded<Vec<Item>>>, Fault> {
         let (before, round) = (self.ring.before, self.round);
         if !self.added {
             match self.next_of_predecessor(round)? {
@@ -244,7 +244,7 @@ impl Union {
     }
 
     /// We drew the largest number: begin.
-    fn lead(&mut self) {
+    fn begin_as_leader(&mut self) {
         let domain = Arc::clone(&self.input.domain);
         let wanted = self.input.dummy_items.min(domain.len());
         // In an order that follows from the coins alone.
@@ -256,7 +256,7 @@ impl Union {
         let mut items = [self.input.items.as_slice(), &dummy_items].concat();
         self.coins.shuffle(&mut items);
         self.dummy_items = Some(dummy_items);
-        self.hand_on(self.round, Body::UnionItems(items));
+        self.send_to_successor(self.round, Body::UnionItems(items));
     }
 
     /// The items have come to us: add ours, or as the leader take the dummy items out.
@@ -271,7 +271,7 @@ impl Union {
                 return Err(Fault::Limit { what: "items in one message", found, max });
             }
             self.coins.shuffle(&mut items);
-            self.hand_on(self.round, Body::UnionItems(items));
+            self.send_to_successor(self.round, Body::UnionItems(items));
             return Ok(());
         };
         let mut counts: BTreeMap<Item, usize> = BTreeMap::new();
@@ -286,7 +286,7 @@ impl Union {
         }
         let result = counts.into_iter().flat_map(|(item, count)| std::iter::repeat_n(item, count)).collect();
         self.dummy_items = Some(dummy_items);
-        self.hand_on(self.round + 1, Body::UnionResult(result));
+        self.send_to_successor(self.round + 1, Body::UnionResult(result));
         Ok(())
     }
 
@@ -310,7 +310,7 @@ impl Union {
         // The leader gets its own result back, and so cannot be recognized by being the one who
         // does not pass it on.
         if self.dummy_items.is_none() {
-            self.hand_on(self.round + 1, Body::UnionResult(result.clone()));
+            self.send_to_successor(self.round + 1, Body::UnionResult(result.clone()));
         }
         let body = Body::Confirm { ledger: self.ledger.digest(), output, seen: Vec::new() };
         self.send.push(Outgoing { to: To::Others, message: self.place.message(self.round + 2, body) });

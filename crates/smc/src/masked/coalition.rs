@@ -2,11 +2,14 @@
 //! inputs of those outside must give views that no test tells apart; and the same tests must tell
 //! them apart when masking is done wrong (`mutants.rs`), and for the ring.
 //!
-//! A coalition takes away the masks that its members share with everybody (`view.rs`); it may also
-//! guess that there is no secret between the others. What is left is binned by its lowest four
-//! bits: word by word, and the differences of words in one vector and of the same word in two
-//! rounds, so that masks used twice show. A two-sample chi-square over 16 bins exceeds 65 once in
-//! ten million honest tries.
+//! A coalition looks at the words as they come: where a vector was not covered at all, taking masks
+//! away would cover it. And it takes away the masks that its members share with all others
+//! (`view.rs`); it may also guess that the others share no secret. What is seen is
+//! binned by its lowest four bits: word by word, and the differences of words in one vector and of
+//! the same word in two rounds, so that masks used twice show. Two samples are compared by
+//! chi-square; how large it may be follows from the number of bins in use, so that a feature with
+//! two values is noticed as well as one with sixteen. An honest try exceeds it less than once in
+//! ten million.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +26,15 @@ use crate::{BurnBook, Question, Roster, Sums, baseline, simulate};
 
 const RUNS: u64 = 70;
 const BINS: u64 = 16;
-const TOO_FAR: f64 = 65.0;
 const ROUNDS: u32 = 3;
+
+/// What chi-square exceeds less than once in ten million tries (Wilson and Hilferty, 1931; above
+/// the exact value for one degree of freedom).
+fn too_far(degrees: usize) -> f64 {
+    let degrees = degrees.max(1) as f64;
+    let spread = 2.0 / (9.0 * degrees);
+    degrees * (1.0 - spread + 5.2 * spread.sqrt()).powi(3)
+}
 
 /// What is seen in many runs: one value of each feature in each run.
 type Views = BTreeMap<String, Vec<u64>>;
@@ -39,8 +49,9 @@ fn distinguished(one: &Views, other: &Views) -> Option<String> {
     let differs = |(feature, view): (&String, &Vec<u64>)| {
         let (one, other) = (bins(view), bins(other.get(feature)?));
         let filled = one.iter().zip(other).filter(|(one, other)| **one + other > 0.0);
+        let degrees = filled.clone().count().saturating_sub(1);
         let statistic: f64 = filled.map(|(one, other)| (one - other).powi(2) / (one + other)).sum();
-        (statistic > TOO_FAR).then(|| feature.clone())
+        (statistic > too_far(degrees)).then(|| feature.clone())
     };
     one.iter().find_map(differs)
 }
@@ -139,6 +150,14 @@ fn views(count: usize, world: usize, mutant: Option<Mutant>) -> Vec<Views> {
         for (place, (coalition, views)) in all.iter().zip(&mut views).enumerate() {
             // The last one outside is omitted: the totals fix its words given the others.
             let seen = &outside(coalition, count)[..count - coalition.len() - 1];
+            let lanes_of = |words: &[u64]| [2 * place, 2 * place + 1, 2 * all.len() + place].map(|lane| words[lane]);
+            for message in messages.iter().filter(|message| seen.contains(&message.sender)) {
+                let Body::Masked { words, .. } = &message.body else { continue };
+                for (lane, word) in lanes_of(words).into_iter().enumerate() {
+                    let name = format!("as it comes: word {lane} of {} in round {}", message.sender, message.round);
+                    views.entry(name).or_default().push(word);
+                }
+            }
             for guess in [Guess::Nothing, Guess::NoSecret] {
                 let members: Vec<(u16, Coins)> =
                     coalition.iter().map(|member| (*member, coins(*member, seed))).collect();
@@ -149,7 +168,7 @@ fn views(count: usize, world: usize, mutant: Option<Mutant>) -> Vec<Views> {
                     if !seen.contains(&residual.sender) {
                         continue;
                     }
-                    let lanes = [2 * place, 2 * place + 1, 2 * all.len() + place].map(|lane| residual.words[lane]);
+                    let lanes = lanes_of(&residual.words);
                     let mut feature = |name: &str, lane: usize, value: u64| {
                         let (round, sender) = (residual.round, residual.sender);
                         let name = format!("{guess:?}: {name} {lane} of {sender} in round {round}");
@@ -181,6 +200,17 @@ fn no_coalition_that_leaves_two_outside_tells_two_inputs_with_one_total_apart() 
     for count in 3..=4 {
         assert_eq!(telling(count, None), []);
     }
+}
+
+/// A feature that is one of two values with equal chances in one world, and always the first in the
+/// other.
+#[test]
+fn features_with_two_values_are_distinguished_and_equal_ones_are_not() {
+    let views = |value: &dyn Fn(u64) -> u64| Views::from([("flag".to_owned(), (0..RUNS).map(value).collect())]);
+    let (even, always) = (views(&|run| run % 2), views(&|_| 0));
+    assert!(distinguished(&even, &always).is_some());
+    assert_eq!(distinguished(&even, &views(&|run| (run / 2) % 2)), None);
+    assert!((28.4..36.0).contains(&too_far(1)) && (60.0..66.0).contains(&too_far(15)));
 }
 
 #[test]
@@ -278,7 +308,7 @@ fn between_neighbors(inputs: &[u64], victim: u16, seed: u64) -> [u64; 2] {
 #[test]
 fn two_neighbors_in_the_ring_are_caught_by_the_same_test() {
     for count in 3..=6usize {
-        // Somebody other than the one who begins: the beginner's two messages are a mask apart.
+        // A custodian other than the one that begins: the beginner's two messages are a mask apart.
         let first = crate::baseline::ring_order_for_tests(&[5; 16], count as u16)[0];
         let victim = (0..count as u16).find(|party| *party != first).unwrap();
         let helper = (0..count as u16).find(|party| *party != first && *party != victim).unwrap();

@@ -87,7 +87,7 @@ impl Keyring {
         Ok(Keyring { pairs: place.others().map(pair).collect::<Result<_, Fault>>()?, next_round: 0 })
     }
 
-    /// The mask of a round. Each round has one, and a round that was left behind has none any more.
+    /// The mask of a round. Each round has one, and an earlier round's cannot be drawn again.
     pub(crate) fn mask(&mut self, round: u32, transcript: &Digest) -> Result<OneTimeMask, Fault> {
         if round < self.next_round {
             return Err(Fault::Internal("a mask would be used twice"));
@@ -123,8 +123,8 @@ impl Keyring {
 }
 
 impl Keyring {
-    /// The masks between two others, for whoever guesses that their secret is `secret`: what an
-    /// adversary may try.
+    /// The masks between two others, for an attacker who guesses that their secret is `secret`:
+    /// what an adversary may try.
     #[cfg(any(test, feature = "danger-seeded"))]
     pub(crate) fn guess(publics: &[[u8; 32]], place: Place, other: u16, roster: &Digest, secret: [u8; 32]) -> Keyring {
         let context = context(publics, place, other, roster);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_everybody_can_compute_are_refused() {
+    fn weak_and_reflected_keys_are_refused() {
         let own = KeyPair::draw(&mut Coins::danger_from_seed(1));
         assert_eq!(own.agree(4, &[0; 32]), Err(Fault::WeakKey { sender: 4 }));
         let mut one = [0; 32];

@@ -17,6 +17,8 @@ pub(crate) enum Mutant {
     FirstRoundOnly,
     /// A shuffle that keeps the order.
     NotShuffled,
+    /// A custodian of a shuffle replaces an onion by one of its own.
+    Replaces { hop: u16 },
 }
 
 thread_local! {
@@ -66,6 +68,6 @@ pub(crate) fn spoils(seeds: &[(bool, Secret)], words: &mut [u64]) -> bool {
             }
             true
         }
-        Some(Mutant::SecretIgnored | Mutant::NotShuffled) | None => false,
+        Some(Mutant::SecretIgnored | Mutant::NotShuffled | Mutant::Replaces { .. }) | None => false,
     }
 }

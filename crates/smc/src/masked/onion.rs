@@ -2,7 +2,7 @@
 //!
 //! A layer is a fresh X25519 key, and the rest under ChaCha20-Poly1305 with the key that
 //! HKDF-SHA-256 makes of the secret shared with the layer's owner. The key is used once, so the
-//! nonce is constant. The key depends on the roster and on everybody's public key (`agreed`), so
+//! nonce is constant. The key depends on the roster and on all public keys (`agreed`), so
 //! that custodians who were sent different keys cannot open each other's layers. All onions of a
 //! run have one length: rows are padded before they are wrapped.
 
@@ -19,7 +19,7 @@ use crate::message::{Digest, Item};
 use crate::secret::Secret;
 use crate::wire::{Reader, Writer};
 
-/// What a layer adds: the public key and the tag.
+/// The bytes that a layer adds: the public key and the tag.
 pub(crate) const LAYER_BYTES: usize = 32 + 16;
 
 /// A row inside all its layers, padded to one length: `None` is padding as a whole.
@@ -48,15 +48,16 @@ pub(crate) fn unpad(bytes: &[u8]) -> Option<Option<Item>> {
     }
 }
 
-/// Wraps a row in one layer for each of `publics`; the first of them strips first.
+/// Wraps a row in one layer for each of `publics`; the first of them strips first. Gives the onion,
+/// and what is left of it after each custodian but the last has stripped its layer.
 pub(crate) fn wrap(
     row: Item,
     publics: &[[u8; 32]],
     place: &Place,
     agreed: &Digest,
     coins: &mut Coins,
-) -> Result<Item, Fault> {
-    let mut onion = row;
+) -> Result<(Item, Vec<Item>), Fault> {
+    let (mut onion, mut left) = (row, Vec::with_capacity(publics.len()));
     for (owner, public) in publics.iter().enumerate().rev() {
         let once = KeyPair::draw(coins);
         let shared = once.agree(owner as u16, public)?;
@@ -65,8 +66,12 @@ pub(crate) fn wrap(
         let sealed = cipher.encrypt(&[0; 12].into(), Payload { msg: &onion, aad: &bound });
         let sealed = sealed.map_err(|_| Fault::Internal("a row is too long to encrypt"))?;
         onion = [&once.public()[..], &sealed].concat();
+        if owner > 0 {
+            left.push(onion.clone());
+        }
     }
-    Ok(onion)
+    left.reverse();
+    Ok((onion, left))
 }
 
 /// Strips the layer of `owner`; `None` when it is not theirs or was changed.
@@ -108,7 +113,7 @@ mod tests {
         let limits = crate::Limits::default();
         let place = Place { session: [1; 16], question: [2; 32], me: 0, count: 3, limits };
         let row = pad(Some(b"ward 4"), 10);
-        let onion = wrap(row.clone(), &publics, &place, &[3; 32], &mut coins).unwrap();
+        let (onion, stages) = wrap(row.clone(), &publics, &place, &[3; 32], &mut coins).unwrap();
         assert_eq!(onion.len(), row.len() + 3 * LAYER_BYTES);
         assert_eq!(strip(&onion, &keys[1], 1, &place, &[3; 32]), None, "not the second one's turn");
         assert_eq!(strip(&onion, &keys[0], 0, &place, &[4; 32]), None, "another roster");
@@ -118,7 +123,9 @@ mod tests {
         let mut left = onion;
         for (owner, own) in keys.iter().enumerate() {
             left = strip(&left, own, owner as u16, &place, &[3; 32]).unwrap();
+            assert!(stages.get(owner).is_none_or(|stage| *stage == left), "its owner knows it on its way");
         }
+        assert_eq!(stages.len(), 2);
         assert_eq!(left, row);
         assert_eq!(unpad(&left), Some(Some(b"ward 4".to_vec())));
     }

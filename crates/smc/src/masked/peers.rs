@@ -32,19 +32,19 @@ fn rounds() -> u32 {
     last
 }
 
-/// Everybody but the culprit blames the culprit, whether it saw the fault itself or heard of it.
+/// All but the culprit point at the culprit, whether it saw the fault itself or was informed of it.
 fn blames(culprit: u16, faults: &[(u16, Fault)], context: &str) {
     let honest: Vec<&(u16, Fault)> = faults.iter().filter(|(me, _)| *me != culprit).collect();
     assert_eq!(honest.len(), usize::from(COUNT) - 1, "{context}: {faults:?}");
     for (me, fault) in honest {
-        // Whoever hears from the culprit that somebody else is to blame knows at least who said it.
+        // A custodian that hears from the culprit that another is to blame knows who said it.
         let heard = matches!(fault, Fault::Aborted { sender, .. } if *sender == culprit);
-        assert!(heard || fault.blames() == Some(culprit), "{context}: {me} says {fault}");
+        assert!(heard || fault.suspects() == Some(culprit), "{context}: {me} says {fault}");
     }
 }
 
 #[test]
-fn whoever_sends_different_messages_to_different_custodians_is_named_by_all_others() {
+fn a_sender_of_different_messages_to_different_custodians_is_named_by_all_others() {
     let last = rounds();
     assert!(last > 5);
     for round in 0..last {
@@ -132,7 +132,7 @@ fn more_rounds_or_words_than_agreed_on_are_refused() {
 }
 
 #[test]
-fn whoever_gives_up_says_so_and_whom_it_waited_for() {
+fn a_custodian_that_gives_up_names_whom_it_waited_for() {
     let mut starts = starts(Limits::default());
     let Transition::Continue(other, _) = starts.swap_remove(0) else { panic!() };
     let Transition::Continue(tired, _) = starts.swap_remove(1) else { panic!() };
@@ -140,7 +140,7 @@ fn whoever_gives_up_says_so_and_whom_it_waited_for() {
     let from = farewell.sender;
     let failure = other.step(from, farewell).unwrap_err();
     assert_eq!(failure.fault, Fault::Aborted { sender: from, reason: Reason::GaveUp, blamed: Some(3) });
-    assert!(failure.effects.send.is_empty(), "whoever gave up has informed everybody");
+    assert!(failure.effects.send.is_empty(), "the custodian that gave up has informed all others");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn impossible_largest_values_end_the_run() {
     let roster = Roster::numbered(3).unwrap();
     let start = |me: u16| {
         let permit = BurnBook::default().permit([1; 16], Question::new("test", b""), &roster).unwrap();
-        // The last one speaks of a wider domain: as many digits, but a value that the others lack.
+        // The last one declares a wider domain: as many digits, but a value that the others lack.
         let lanes = if me == 2 { Extremes::new(vec![Some((0, 6))], 7) } else { Extremes::new(vec![None], 5) };
         start(permit, me, lanes, Coins::danger_from_seed(me.into())).unwrap()
     };

@@ -1,10 +1,10 @@
 //! Answers an inquiry by masked sums: the heart of the default profile.
 //!
-//! Round 0: everybody sends a public key made for this run. Every later round: everybody sends its
+//! Round 0: each sends a public key made for this run. Every later round: each custodian sends its
 //! vector under its masks (`keys.rs`) to all others, and adds up what it gets. A sum is one round.
-//! A largest value is one round per binary digit, from the top: whoever is still in the running and
-//! has the digit puts a *random* word where the others put 0, so that the total tells whether
-//! somebody has it and not how many. (A total of random words is 0 with probability 2⁻⁶⁴; then a
+//! A largest value is one round per binary digit, from the top: a custodian that is still in the
+//! running and has the digit puts a *random* word where the others put 0, so that the total tells
+//! whether any has it and not how many. (A total of random words is 0 with probability 2⁻⁶⁴; then a
 //! digit would be missed.) An objection is found in the same way in one round.
 //!
 //! **What a party sees**: the public keys, one vector of words from each other party per round, and
@@ -19,19 +19,19 @@
 //! minus the coalition's own inputs. A simulator draws such vectors from the total alone.
 //! `coalition.rs` tries to tell the difference. For a largest value the total of a digit is 0 or
 //! uniform, so it is simulated from the digit; but a coalition that subtracts its own words also
-//! learns whether anybody *outside* has the digit, that is, how far the largest value outside
+//! learns whether a party *outside* has the digit, that is, how far the largest value outside
 //! agrees with the largest of all. A party that alone holds the largest value learns the same of
 //! all others.
 //!
-//! **A split view** (somebody sends the others different vectors) is found before the next total
+//! **A split view** (a party sends the others different vectors) is found before the next total
 //! opens: every message says what its sender has received (`transcript.rs`), and the masks of a
-//! round depend on all messages before it. After the last round everybody confirms what it opened
+//! round depend on all messages before it. After the last round each confirms what it opened
 //! and concluded; a run concludes when all have confirmed the same.
 //!
 //! **What it does not protect against**: n − 1 parties together learn the last one's input from the
 //! total, whatever the protocol. A party that lies about its input shifts the total. A party that
 //! stops, stops the run: nothing is opened that the ledger does not list, but the others must start
-//! again under the burn rule. Who takes part, when, and how long vectors are, is no secret.
+//! again under the burn rule. Who takes part, when, and how long vectors are, is public.
 
 use std::fmt;
 
@@ -62,10 +62,10 @@ pub struct Run<I: Inquiry> {
     announced: Vec<Kind>,
     inquiry: Option<I>,
     pending: Option<Pending>,
-    /// What we sent in this round: our own part of the total, and what we know it by.
+    /// The message that we sent in this round: our share of the total, and its digest.
     sent: Vec<u64>,
     sent_digest: Digest,
-    /// The output, while everybody confirms.
+    /// The output, while all confirm.
     concluded: Option<(I::Output, [Digest; 2])>,
     ledger: Ledger,
     /// How many entries of the ledger have been handed out.
@@ -203,7 +203,7 @@ impl<I: Inquiry> Run<I> {
         Ok(())
     }
 
-    /// What everybody sent in this round becomes part of the transcript.
+    /// Adds the messages of this round to the transcript.
     fn close_round(&mut self) -> Result<(), Fault> {
         let digest = |custodian: u16| match custodian == self.place.me {
             true => Ok(self.sent_digest),
@@ -335,7 +335,7 @@ impl<I: Inquiry> Run<I> {
         self.send.push(Outgoing { to: To::Others, message });
     }
 
-    /// The inquiry is done: everybody says what it concludes.
+    /// The inquiry is done: each says what it concludes.
     fn conclude(&mut self, output: I::Output) -> Result<(), Fault> {
         self.next_round()?;
         let (ledger, shared) = (self.ledger.digest(), long::digest(&I::shared(&output)));
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_total_opens_and_everybody_has_it() {
+    fn only_the_total_opens_and_every_custodian_has_it() {
         for count in 3..9u64 {
             let inquiries = (0..count).map(|me| Sums::new(vec![me, 100 * me, u64::MAX])).collect();
             for concluded in run(inquiries, count) {
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_announced_is_not_opened() {
+    fn unannounced_kinds_are_not_opened() {
         let roster = Roster::numbered(3).unwrap();
         let start = |me| {
             let permit = BurnBook::default().permit([0; 16], Question::new("test", b""), &roster).unwrap();

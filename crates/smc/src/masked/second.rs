@@ -94,7 +94,7 @@ fn a_second_implementation_computes_the_same_bytes() {
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert!(kept == computed, "masked-run.json differs from what is computed");
     let Ok(output) = Command::new("python3").arg(folder.join("check.py")).arg(&path).output() else {
-        eprintln!("not held against the second implementation: there is no python3");
+        eprintln!("not compared with the second implementation: python3 is not installed");
         return;
     };
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

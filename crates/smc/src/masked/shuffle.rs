@@ -1,27 +1,34 @@
 //! Rows that must travel, without their owners: a chain of custodians, each of whom strips one
 //! layer of encryption and shuffles.
 //!
-//! Round 0: keys. Round 1: everybody wraps its rows in one layer for each custodian (`onion.rs`)
-//! and hands them to the first. Each custodian in turn strips its layer off all of them, shuffles,
-//! and hands on. After the last layer the rows are plain, and the last one tells all, who confirm
-//! to each other what they received. Everybody hands in the same number of rows of the same
-//! length: rows are padded, and dummy rows, which vanish at the end, fill up the batch. A batch
-//! travels in chunks that every transport takes.
+//! Round 0: keys. Round 1: each custodian wraps its rows in one layer for every custodian
+//! (`onion.rs`) and hands them to the first. Each in turn strips its layer off all of them,
+//! shuffles, hands them to the next, and lists hashes of them to all others. Before the last layer
+//! is stripped, all confirm that their own rows are in every list; then the last custodian opens
+//! the rows and tells all, who confirm to each other what they received. All hand in the same
+//! number of rows of the same length: rows are padded, and dummy rows, which vanish at the end,
+//! fill up the batch. A batch travels in chunks that every transport takes.
 //!
-//! **What a party sees**: onions before its layer and after it, in an order of its own making, and
-//! the rows at the end, sorted.
+//! **What a party sees**: onions before its layer and after it, in an order of its own making,
+//! hashes of those at others, and the rows at the end, sorted.
 //!
-//! **Why that can be simulated** from its own rows and the result: an onion with a layer of
-//! somebody outside a coalition is a ciphertext that cannot be distinguished from one of anything
+//! **Why that can be simulated** from its own rows and the result: an onion with a layer of a
+//! custodian outside a coalition is a ciphertext that cannot be distinguished from one of anything
 //! else of that length; after an outsider's shuffle, the order of the rows from outside is uniform
 //! and unknown. With at least two custodians outside, whichever of them comes last in the chain has
 //! mixed the rows of both. The size of a batch is agreed beforehand, so it tells nothing about how
-//! many rows somebody has.
+//! many rows a custodian has.
+//!
+//! **A custodian that drops or replaces an onion** is found by the onion's owner, who made all its
+//! layers and so knows its hash at every place, before any row is open: the result of a run without
+//! one row, compared with that of a run with it, would show that row's owner. The owner names the
+//! custodian in whose list it is missing. The last custodian sees the rows first, and can only
+//! replace rows whose owner it does not know; the owner complains, and is known then.
 //!
 //! **What it does not protect against**: contents that name their owner; n − 1 custodians together;
-//! a custodian that adds rows in place of padding. What is *changed* on the way does not open and
-//! ends the run, and so do two equal onions; and everybody looks for its own rows in the result, so
-//! that none can be replaced unless another row has the same content.
+//! a custodian that adds rows in place of padding; the last custodian, who may learn the owner of a
+//! row by leaving it out, at the price of a run that fails by its hand. What is *changed* on the
+//! way does not open and ends the run, and so do two equal onions.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -42,11 +49,20 @@ use crate::message::{Body, Chunk, Digest, ITEM_BYTES_MAX, Item, Message};
 /// A chunk of a batch in bytes: far below the longest message.
 const CHUNK_BYTES: usize = 1 << 22;
 
+/// The hash of an item in a list.
+type Hash = [u64; 2];
+
+fn hash_of(item: &[u8]) -> Hash {
+    let digest = long::digest(item);
+    let (words, _) = digest.as_chunks::<8>();
+    [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
+}
+
 /// One custodian's side of a shuffle.
 pub struct Shuffle {
     place: Place,
     roster: Digest,
-    /// Roster and everybody's public keys, once they are known.
+    /// Roster and all public keys, once they are known.
     agreed: Digest,
     keys: KeyPair,
     coins: Coins,
@@ -56,6 +72,14 @@ pub struct Shuffle {
     rows: Vec<Item>,
     /// Our onions, where we strip first.
     onions: Vec<Item>,
+    /// By custodian but the last, the hashes of our own onions after its turn.
+    own_hashes: Vec<Vec<Hash>>,
+    /// Over all lists so far.
+    lists: Digest,
+    /// The items whose last layer is removed once all have confirmed.
+    sealed: Vec<(u16, Item)>,
+    #[cfg(test)]
+    publics: Vec<[u8; 32]>,
     batch: usize,
     row_bytes: usize,
     concluded: Option<(Vec<Item>, Digest)>,
@@ -69,7 +93,7 @@ impl Shuffle {
     pub const MAY_OPEN: [Kind; 2] = [Kind::BatchSize, Kind::Rows];
 }
 
-/// Starts one custodian's side. `batch` is the number of rows that everybody hands in, `row_bytes`
+/// Starts one custodian's side. `batch` is the number of rows that each hands in, `row_bytes`
 /// the length that every row is padded to: both agreed on by all.
 pub fn start(
     permit: Permit,
@@ -91,6 +115,7 @@ pub fn start(
     within("rows in a shuffle, padding included", all, place.limits.rows_max)?;
     let batch_bytes = all.saturating_mul(item_bytes + 4);
     within("bytes in a shuffle", batch_bytes, place.limits.batch_bytes_max)?;
+    within("words in one list of rows", all.saturating_mul(2), place.limits.words_max)?;
     for row in &rows {
         within("bytes of a row", row.len() as u64, row_bytes as u64)?;
     }
@@ -106,10 +131,15 @@ pub fn start(
         agreed: [0; 32],
         keys,
         coins,
-        inbox: Inbox::with_room(place, room),
+        inbox: Inbox::with_room(place, room).ahead(u32::from(place.count)),
         round: 0,
         rows,
         onions: Vec::new(),
+        own_hashes: Vec::new(),
+        lists: [0; 32],
+        sealed: Vec::new(),
+        #[cfg(test)]
+        publics: Vec::new(),
         batch,
         row_bytes,
         concluded: None,
@@ -138,14 +168,27 @@ impl Machine for Shuffle {
     }
 
     fn waits_for(&self) -> Vec<u16> {
-        let (me, last) = (self.place.me, self.place.count - 1);
-        match self.round {
-            // In the chain only one can send; which of those before us holds it up, nobody sees.
-            round if me > 0 && round == 1 + u32::from(me) => vec![me - 1],
-            round if me != last && round == u32::from(last) + 2 => vec![last],
-            round => self.inbox.missing(round),
+        match self.stage() {
+            // In the chain one custodian sends after the other.
+            Stage::Turn(sender) => vec![sender],
+            Stage::Announced => vec![self.place.count - 1],
+            Stage::Keys | Stage::Onions | Stage::Checked | Stage::Confirmed => self.inbox.missing(self.round),
         }
     }
+}
+
+/// The purpose of a round.
+enum Stage {
+    Keys,
+    /// Onions for the first custodian.
+    Onions,
+    /// A custodian passes on its items and lists their hashes.
+    Turn(u16),
+    /// All confirm that their rows are in every list.
+    Checked,
+    /// The last custodian shows the rows.
+    Announced,
+    Confirmed,
 }
 
 impl Engine for Shuffle {
@@ -166,57 +209,155 @@ impl Engine for Shuffle {
     fn advance(&mut self, from: u16, message: Message) -> Result<Option<Self::Output>, Fault> {
         self.inbox.accept(from, message, self.round)?;
         let (me, last) = (self.place.me, self.place.count - 1);
-        let (my_turn, announced) = (1 + u32::from(me), u32::from(last) + 2);
         loop {
-            if self.round == 0 {
-                let Some(bodies) = self.inbox.all_single(0)? else { return Ok(None) };
-                let onions = self.wrap(bodies)?;
-                self.round = my_turn;
-                if me == 0 {
-                    self.onions = onions;
-                } else {
-                    self.hand(To::One(0), 1, onions, Body::Layered);
-                }
-            } else if self.round == my_turn {
-                let Some(layered) = self.layered()? else { return Ok(None) };
-                let stripped = self.strip(layered)?;
-                if me == last {
-                    let rows = self.plain(stripped)?;
-                    self.hand(To::Others, announced, rows.clone(), Body::Rows);
-                    self.conclude(rows)?;
-                } else {
-                    self.hand(To::One(me + 1), my_turn + 1, stripped, Body::Layered);
-                    self.round = announced;
-                }
-            } else if self.round == announced {
-                let Some(bodies) = self.inbox.only(announced, last)? else { return Ok(None) };
-                let rows = self.announced(last, bodies)?;
-                self.conclude(rows)?;
-            } else {
-                let Some(bodies) = self.inbox.all_single(self.round)? else { return Ok(None) };
-                let Some((rows, digest)) = self.concluded.take() else { return Err(Fault::Internal("no rows")) };
-                let ledger = self.ledger.digest();
-                for (sender, body) in bodies {
-                    match body {
-                        Body::Confirm { output, .. } if output != digest => {
-                            return Err(Fault::Disagrees { sender, what: "output" });
-                        }
-                        Body::Confirm { ledger: theirs, .. } if theirs != ledger => {
-                            return Err(Fault::Disagrees { sender, what: "ledger" });
-                        }
-                        Body::Confirm { .. } => {}
-                        _ => return Err(Fault::OutOfPlace { sender, round: self.round }),
+            match self.stage() {
+                Stage::Keys => {
+                    let Some(bodies) = self.inbox.all_single(0)? else { return Ok(None) };
+                    let onions = self.wrap(bodies)?;
+                    if me == 0 {
+                        (self.onions, self.round) = (onions, 1);
+                    } else {
+                        self.hand(To::One(0), 1, onions, Body::Layered);
+                        self.round = 2;
                     }
                 }
-                return Ok(Some(Concluded { output: rows, ledger: self.ledger.clone() }));
+                Stage::Onions => {
+                    let Some(layered) = self.layered()? else { return Ok(None) };
+                    self.take_turn(layered)?;
+                }
+                Stage::Turn(sender) if sender + 1 == me => {
+                    let Some(layered) = self.layered()? else { return Ok(None) };
+                    self.take_list(sender, layered.iter().map(|(_, item)| hash_of(item)).collect())?;
+                    self.round += 1;
+                    if me == last {
+                        self.sealed = layered;
+                        self.confirm_lists();
+                    } else {
+                        self.take_turn(layered)?;
+                    }
+                }
+                Stage::Turn(sender) => {
+                    let Some(bodies) = self.inbox.only(self.round, sender)? else { return Ok(None) };
+                    let list = self.listed(sender, bodies)?;
+                    self.take_list(sender, list)?;
+                    self.round += 1;
+                    if matches!(self.stage(), Stage::Checked) {
+                        self.confirm_lists();
+                    }
+                }
+                Stage::Checked => {
+                    let Some(bodies) = self.inbox.all_single(self.round)? else { return Ok(None) };
+                    self.compare(bodies, &self.lists, &self.lists, "list of rows on their way")?;
+                    self.round += 1;
+                    if me == last {
+                        let sealed = std::mem::take(&mut self.sealed);
+                        let stripped = self.strip(sealed)?;
+                        let rows = self.plain(stripped)?;
+                        self.hand(To::Others, self.round, rows.clone(), Body::Rows);
+                        self.conclude(rows)?;
+                    }
+                }
+                Stage::Announced => {
+                    let Some(bodies) = self.inbox.only(self.round, last)? else { return Ok(None) };
+                    let rows = self.announced(last, bodies)?;
+                    self.conclude(rows)?;
+                }
+                Stage::Confirmed => {
+                    let Some(bodies) = self.inbox.all_single(self.round)? else { return Ok(None) };
+                    let Some((rows, digest)) = self.concluded.take() else { return Err(Fault::Internal("no rows")) };
+                    self.compare(bodies, &self.ledger.digest(), &digest, "output or ledger at the end")?;
+                    return Ok(Some(Concluded { output: rows, ledger: self.ledger.clone() }));
+                }
             }
         }
     }
 }
 
 impl Shuffle {
+    fn stage(&self) -> Stage {
+        let last = u32::from(self.place.count) - 1;
+        match self.round {
+            0 => Stage::Keys,
+            1 => Stage::Onions,
+            round if round < last + 2 => Stage::Turn((round - 2) as u16),
+            round if round == last + 2 => Stage::Checked,
+            round if round == last + 3 => Stage::Announced,
+            _ => Stage::Confirmed,
+        }
+    }
+
+    /// Strips, shuffles, hands on and lists.
+    fn take_turn(&mut self, layered: Vec<(u16, Item)>) -> Result<(), Fault> {
+        let me = self.place.me;
+        let stripped = self.strip(layered)?;
+        let mut list: Vec<Hash> = stripped.iter().map(|item| hash_of(item)).collect();
+        list.sort_unstable();
+        let round = u32::from(me) + 2;
+        self.hand(To::One(me + 1), round, stripped, Body::Layered);
+        let message = self.place.message(round, Body::Listed(list.concat()));
+        for other in self.place.others().filter(|other| *other != me + 1) {
+            self.send.push(Outgoing { to: To::One(other), message: message.clone() });
+        }
+        self.take_list(me, list)?;
+        self.round = round + 1;
+        if matches!(self.stage(), Stage::Checked) {
+            self.confirm_lists();
+        }
+        Ok(())
+    }
+
+    fn listed(&self, sender: u16, bodies: Vec<Body>) -> Result<Vec<Hash>, Fault> {
+        let out_of_place = || Fault::OutOfPlace { sender, round: self.round };
+        let [Body::Listed(words)] = <[Body; 1]>::try_from(bodies).map_err(|_| out_of_place())? else {
+            return Err(out_of_place());
+        };
+        let (list, rest) = words.as_chunks::<2>();
+        let whole = list.len() == self.batch * usize::from(self.place.count) && rest.is_empty();
+        if whole { Ok(list.to_vec()) } else { Err(out_of_place()) }
+    }
+
+    /// Looks for our own onions in what a custodian hands on.
+    fn take_list(&mut self, sender: u16, mut list: Vec<Hash>) -> Result<(), Fault> {
+        list.sort_unstable();
+        let own = self.own_hashes.get(usize::from(sender)).ok_or(Fault::Internal("no onions"))?;
+        if own.iter().any(|hash| list.binary_search(hash).is_err()) {
+            return Err(Fault::Dropped { sender });
+        }
+        let mut hash = long::hasher();
+        hash.bytes(&self.lists);
+        list.iter().flatten().for_each(|word| hash.u64(*word));
+        self.lists = hash.digest();
+        Ok(())
+    }
+
+    /// Says that our own rows are in every list.
+    fn confirm_lists(&mut self) {
+        let body = Body::Confirm { ledger: self.lists, output: self.lists, seen: Vec::new() };
+        self.send.push(Outgoing { to: To::Others, message: self.place.message(self.round, body) });
+    }
+
+    /// Holds what all others confirm against what we have.
+    fn compare(
+        &self,
+        bodies: Vec<(u16, Body)>,
+        ledger: &Digest,
+        output: &Digest,
+        what: &'static str,
+    ) -> Result<(), Fault> {
+        for (sender, body) in bodies {
+            match body {
+                Body::Confirm { ledger: theirs, output: other, .. } if (&theirs, &other) != (ledger, output) => {
+                    return Err(Fault::Disagrees { sender, what });
+                }
+                Body::Confirm { .. } => {}
+                _ => return Err(Fault::OutOfPlace { sender, round: self.round }),
+            }
+        }
+        Ok(())
+    }
+
     fn hand(&mut self, to: To, round: u32, items: Vec<Item>, body: fn(Chunk) -> Body) {
-        // Whoever takes no longer vectors takes no longer chunks either.
+        // A peer that takes no longer vectors takes no longer chunks either.
         let vector = usize::try_from(self.place.limits.words_max.saturating_mul(8)).unwrap_or(usize::MAX);
         for chunk in Chunk::cut(items, CHUNK_BYTES.min(vector)) {
             self.send.push(Outgoing { to, message: self.place.message(round, body(chunk)) });
@@ -234,10 +375,19 @@ impl Shuffle {
         let row_bytes = self.row_bytes;
         let coins = &mut self.coins;
         let (place, agreed) = (&self.place, &self.agreed);
-        padded.map(|row| onion::wrap(onion::pad(row, row_bytes), &publics, place, agreed, coins)).collect()
+        let mut onions = Vec::with_capacity(self.batch);
+        self.own_hashes = vec![Vec::with_capacity(self.batch); usize::from(place.count) - 1];
+        for row in padded {
+            let (onion, left) = onion::wrap(onion::pad(row, row_bytes), &publics, place, agreed, coins)?;
+            self.own_hashes.iter_mut().zip(&left).for_each(|(hashes, left)| hashes.push(hash_of(left)));
+            onions.push(onion);
+        }
+        #[cfg(test)]
+        self.publics.clone_from(&publics);
+        Ok(onions)
     }
 
-    /// The items of what somebody handed us, of which there must be so many.
+    /// The items that a custodian handed us, of which there must be `count`.
     fn items(&self, sender: u16, bodies: Vec<Body>, count: usize) -> Result<Vec<Item>, Fault> {
         let mut items = Vec::new();
         for body in bodies {
@@ -249,7 +399,7 @@ impl Shuffle {
         if items.len() == count { Ok(items) } else { Err(Fault::OutOfPlace { sender, round: self.round }) }
     }
 
-    /// What is to be stripped in our turn with who handed it to us, once it is there.
+    /// The items of our turn and their sender, once they are complete.
     fn layered(&mut self) -> Result<Option<Vec<(u16, Item)>>, Fault> {
         let (me, round) = (self.place.me, self.round);
         let from = |sender: u16, items: Vec<Item>| items.into_iter().map(move |item| (sender, item));
@@ -279,6 +429,14 @@ impl Shuffle {
         #[cfg(test)]
         if super::mutants::on(super::mutants::Mutant::NotShuffled) {
             return Ok(stripped);
+        }
+        #[cfg(test)]
+        if super::mutants::on(super::mutants::Mutant::Replaces { hop: self.place.me }) {
+            // The onion that custodian 1 handed in first, where this is the first hop.
+            let victim = layered.iter().position(|(sender, _)| *sender == 1).unwrap_or(0);
+            let padding = onion::pad(None, self.row_bytes);
+            let (_, left) = onion::wrap(padding, &self.publics, &self.place, &self.agreed, &mut self.coins)?;
+            stripped[victim].clone_from(&left[usize::from(self.place.me)]);
         }
         self.coins.shuffle(&mut stripped);
         Ok(stripped)
@@ -322,14 +480,15 @@ impl Shuffle {
     }
 
     fn conclude(&mut self, rows: Vec<Item>) -> Result<(), Fault> {
-        self.ledger.record(u32::from(self.place.count) + 1, Kind::Rows, "rows", vec![rows.len() as u64]);
+        let confirmed = u32::from(self.place.count) + 3;
+        self.ledger.record(confirmed - 1, Kind::Rows, "rows", vec![rows.len() as u64]);
         let mut hash = long::hasher();
         for row in &rows {
             hash.u64(row.len() as u64);
             hash.bytes(row);
         }
         let output = hash.digest();
-        self.round = u32::from(self.place.count) + 2;
+        self.round = confirmed;
         let body = Body::Confirm { ledger: self.ledger.digest(), output, seen: Vec::new() };
         self.send.push(Outgoing { to: To::Others, message: self.place.message(self.round, body) });
         self.concluded = Some((rows, output));
@@ -337,7 +496,7 @@ impl Shuffle {
     }
 }
 
-/// What all layers are bound to.
+/// The context that all layers are bound to.
 pub(super) fn agreed_on(roster: &Digest, publics: &[[u8; 32]]) -> Digest {
     let mut hash = Sha256::new();
     hash.update(b"hedgerow shuffle keys 1");
@@ -353,152 +512,4 @@ impl fmt::Debug for Shuffle {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::simulate::Delivery;
-    use crate::{BurnBook, Limits, Question, Roster, simulate};
-
-    fn permit(count: usize) -> Permit {
-        let roster = Roster::numbered(count).unwrap();
-        BurnBook::default().permit([9; 16], Question::new("rows", b""), &roster).unwrap()
-    }
-
-    fn starts(inputs: &[Vec<Item>], batch: usize, row_bytes: usize, seed: u64) -> Vec<Transition<Shuffle>> {
-        let start = |(me, rows): (usize, &Vec<Item>)| {
-            let coins = Coins::danger_from_seed(seed + me as u64);
-            start(permit(inputs.len()), me as u16, rows.clone(), batch, row_bytes, coins).unwrap()
-        };
-        inputs.iter().enumerate().map(start).collect()
-    }
-
-    #[test]
-    fn all_rows_arrive_with_their_repetitions_and_nothing_else() {
-        for (count, seed) in [(3, 1), (4, 2), (6, 3)] {
-            let inputs: Vec<Vec<Item>> =
-                (0..count).map(|me| (0..me).map(|row| format!("{}", row % 2).into_bytes()).collect()).collect();
-            let mut expected: Vec<Item> = inputs.concat();
-            expected.sort();
-            let (outputs, traffic) = simulate::run(starts(&inputs, count, 8, seed), seed).unwrap();
-            assert!(outputs.iter().all(|concluded| concluded.output == expected));
-            assert_eq!(traffic.rounds, count as u64 + 3);
-        }
-    }
-
-    #[test]
-    fn a_batch_larger_than_any_message_travels_in_chunks() {
-        // 3 · 200 rows of 12 kB are 7 MB: two chunks.
-        let inputs: Vec<Vec<Item>> = (0..3u8).map(|me| vec![vec![me; 12_000]; 190 + usize::from(me)]).collect();
-        let mut chunks = 0;
-        let watcher = |delivery: &Delivery| {
-            if let Body::Layered(chunk) | Body::Rows(chunk) = &delivery.message.body {
-                chunks = chunks.max(chunk.of);
-            }
-            assert!(delivery.message.encode().len() < 5_000_000);
-        };
-        let (outputs, _) = simulate::watch(starts(&inputs, 200, 12_000, 1), 1, watcher).unwrap();
-        assert!(outputs.iter().all(|concluded| concluded.output.len() == 190 + 191 + 192));
-        assert_eq!(chunks, 2);
-    }
-
-    #[test]
-    fn what_exceeds_the_agreed_bounds_does_not_start() {
-        let tight = Limits { batch_bytes_max: 10_000, ..Limits::default() };
-        let start = |batch: usize, limits: Limits| {
-            let roster = Roster::numbered(3).unwrap();
-            let question = Question::new("rows", b"").within(limits);
-            let permit = BurnBook::default().permit([9; 16], question, &roster).unwrap();
-            start(permit, 0, Vec::new(), batch, 100, Coins::danger_from_seed(1)).map(|_| ())
-        };
-        assert_eq!(start(10, tight), Ok(()));
-        assert!(matches!(start(20, tight), Err(Fault::Limit { what: "bytes in a shuffle", .. })));
-        assert!(matches!(start(usize::MAX / 2, Limits::default()), Err(Fault::Limit { .. })));
-        let few = Limits { rows_max: 29, ..Limits::default() };
-        assert!(matches!(start(10, few), Err(Fault::Limit { what: "rows in a shuffle, padding included", .. })));
-    }
-
-    #[test]
-    fn everybody_hands_in_the_same_number_of_onions_of_the_same_length() {
-        let inputs = [vec![b"a".to_vec(), b"bb".to_vec()], vec![], vec![b"12345678".to_vec()]];
-        let mut seen = HashSet::new();
-        let watcher = |delivery: &Delivery| {
-            if let (1, Body::Layered(chunk)) = (delivery.message.round, &delivery.message.body) {
-                seen.insert((chunk.items.len(), chunk.items[0].len(), chunk.items[1].len()));
-            }
-        };
-        simulate::watch(starts(&inputs, 2, 8, 4), 4, watcher).unwrap();
-        assert_eq!(seen.len(), 1);
-    }
-
-    #[test]
-    fn whoever_strips_a_layer_changes_the_order() {
-        let mut coins = Coins::danger_from_seed(6);
-        let keys: Vec<KeyPair> = (0..3).map(|_| KeyPair::draw(&mut coins)).collect();
-        let publics: Vec<[u8; 32]> = keys.iter().map(KeyPair::public).collect();
-        let place = permit(3).place(0).unwrap();
-        let agreed = [3; 32];
-        let mut rows: Vec<Item> = (0..40u8).map(|row| onion::pad(Some(&[row]), 4)).collect();
-        let wrap = |row: &Item| onion::wrap(row.clone(), &publics, &place, &agreed, &mut coins).unwrap();
-        let mut layered: Vec<Item> = rows.iter().map(wrap).collect();
-        let mut order: Vec<usize> = (0..40).collect();
-        for (me, own) in (0u16..).zip(keys) {
-            let place = Place { me, ..place };
-            // What the order would be if nobody shuffled.
-            let kept: Vec<Item> =
-                layered.iter().map(|item| onion::strip(item, &own, me, &place, &agreed).unwrap()).collect();
-            let coins = Coins::danger_from_seed(7 + u64::from(me));
-            let Ok(Transition::Continue(shuffle, _)) = start(permit(3), me, Vec::new(), 40, 4, coins) else { panic!() };
-            let mut shuffle = Shuffle { agreed, keys: own, ..shuffle };
-            layered = shuffle.strip(layered.into_iter().map(|item| (0, item)).collect()).unwrap();
-            let moved: Vec<usize> =
-                layered.iter().map(|item| kept.iter().position(|other| other == item).unwrap()).collect();
-            let still = moved.iter().enumerate().filter(|(place, from)| place == *from).count();
-            assert!(still < 8, "{still} of 40 stay where they were");
-            order = moved.iter().map(|from| order[*from]).collect();
-        }
-        assert_eq!(layered, order.iter().map(|row| rows[*row].clone()).collect::<Vec<_>>());
-        layered.sort();
-        rows.sort();
-        assert_eq!(layered, rows);
-    }
-
-    /// Runs with one change to a message, and gives every fault.
-    fn faults(change: impl Fn(&mut Delivery)) -> Vec<(u16, Fault)> {
-        let inputs = vec![vec![b"a".to_vec()], vec![b"b".to_vec()], vec![b"c".to_vec()]];
-        simulate::tampered(starts(&inputs, 2, 4, 5), 5, change)
-    }
-
-    #[test]
-    fn a_changed_and_a_repeated_onion_end_the_run_with_the_name_of_who_sent_it() {
-        let changed = faults(|delivery| {
-            if let (2, Body::Layered(chunk)) = (delivery.message.sender, &mut delivery.message.body) {
-                chunk.items[0][50] ^= 1;
-            }
-        });
-        assert_eq!(changed[0], (0, Fault::Tampered { sender: 2 }), "handed in by 2, found by 0");
-        let repeated = faults(|delivery| {
-            if let (1, 1, Body::Layered(chunk)) =
-                (delivery.message.sender, delivery.message.round, &mut delivery.message.body)
-            {
-                chunk.items[1] = chunk.items[0].clone();
-            }
-        });
-        assert_eq!(repeated[0], (0, Fault::Tampered { sender: 1 }));
-    }
-
-    #[test]
-    fn rows_that_are_dropped_at_the_end_are_missed_by_their_owner() {
-        let dropped = faults(|delivery| {
-            if let Body::Rows(chunk) = &mut delivery.message.body {
-                chunk.items.retain(|row| row != b"a");
-            }
-        });
-        assert!(dropped.contains(&(0, Fault::Lost { sender: 2 })), "{dropped:?}");
-        // Shown to one and not to another: the confirmation tells.
-        let split = faults(|delivery| {
-            if let (1, Body::Rows(chunk)) = (delivery.to, &mut delivery.message.body) {
-                chunk.items.push(b"zz".to_vec());
-            }
-        });
-        assert!(split.iter().any(|(_, fault)| matches!(fault, Fault::Disagrees { .. })), "{split:?}");
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! What everybody has sent, as one hash.
+//! The messages of all custodians, as one hash.
 //!
 //! Every vector goes to all others, so all custodians should have the same transcript. It enters
 //! the keys of the next round's masks: custodians who were sent different messages have masks that
@@ -40,8 +40,9 @@ impl Transcript {
         hash.finalize().into()
     }
 
-    /// A word about what was received from each. The masks depend on all of the transcript, so
-    /// whoever finds two messages with one such word is not named, but makes noise all the same.
+    /// A word about what was received from each. The masks depend on all of the transcript, so a
+    /// sender that finds two messages with one such word is not named, but makes noise all the
+    /// same.
     pub(crate) fn seen(&self) -> Vec<u64> {
         let word = |chain: &Digest| chain.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
         self.chains.iter().map(word).collect()

@@ -1,4 +1,4 @@
-//! What a coalition is left with: the vectors of a masked run, minus every mask that its members
+//! The view of a coalition: the vectors of a masked run, minus every mask that its members
 //! share with those outside. For tests of what a run discloses.
 
 use super::keys::{KeyPair, Keyring};
@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::message::{Body, Digest, Message};
 use crate::roster::Roster;
 
-/// What is left of one vector from outside.
+/// The rest of one vector from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Residual {
     pub round: u32,
@@ -18,11 +18,11 @@ pub struct Residual {
     pub words: Vec<u64>,
 }
 
-/// What a coalition may try besides its own keys.
+/// A guess of a coalition, besides its own keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guess {
     Nothing,
-    /// That the secret between two others is no secret: zeros.
+    /// That the secret of two others is all zeros.
     NoSecret,
 }
 

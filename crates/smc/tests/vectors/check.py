@@ -110,7 +110,7 @@ class Run:
         self.sent = []
 
     def message(self, kind, sender, round_, content):
-        head = struct.pack("<BB", 3, kind) + self.session + self.question + struct.pack("<HI", sender, round_)
+        head = struct.pack("<BB", 4, kind) + self.session + self.question + struct.pack("<HI", sender, round_)
         return head + content
 
     def close(self, messages):

@@ -81,7 +81,7 @@ impl<const W: usize> Growing<W> {
 }
 
 impl<const W: usize> Bin<W> {
-    /// With nothing that waits, in bins of at most so many entries.
+    /// Empty, with bins of at most the given number of entries.
     fn merged(self, bin_max: usize) -> Vec<Bin<W>> {
         let Bin { first, settled, waiting } = self;
         let waiting = added_up(waiting);

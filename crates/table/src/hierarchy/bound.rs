@@ -16,6 +16,30 @@ pub enum Bound {
     Date(Date),
 }
 
+impl From<i32> for Bound {
+    fn from(value: i32) -> Bound {
+        Bound::Integer(value.into())
+    }
+}
+
+impl From<i64> for Bound {
+    fn from(value: i64) -> Bound {
+        Bound::Integer(value)
+    }
+}
+
+impl From<f64> for Bound {
+    fn from(value: f64) -> Bound {
+        Bound::Float(value)
+    }
+}
+
+impl From<Date> for Bound {
+    fn from(date: Date) -> Bound {
+        Bound::Date(date)
+    }
+}
+
 impl Bound {
     /// The bound a text means: an integer, else a date, else a float.
     pub fn parse(text: &str) -> Option<Bound> {

@@ -107,10 +107,13 @@ pub fn interval_label(low: Option<Bound>, high: Option<Bound>, kind: Kind) -> (S
         other => other,
     };
     let (low, high) = (low.map(on_axis), high.map(on_axis));
+    // No day can be written beyond the last, and none lies there.
+    let high = high.filter(|high| *high <= Bound::Date(Date::LAST) || !matches!(high, Bound::Date(_)));
     let interval = Cover::Interval { low, high };
     match (low, high) {
         (None, None) => ("*".to_owned(), Cover::Everything),
         (None, Some(high)) => (format!("<{high}"), interval),
+        (Some(low @ Bound::Date(Date::LAST)), None) => (low.to_string(), Cover::Point(low)),
         (Some(low), None) => (format!("{low}+"), interval),
         (Some(Bound::Integer(low)), Some(Bound::Integer(high))) if high - 1 == low => {
             (low.to_string(), Cover::Point(Bound::Integer(low)))

@@ -55,7 +55,8 @@ fn level(unit: DateUnit, dates: &[Date], subject: &Subject<'_>) -> Level {
         // A unit that reaches beyond the calendar has an open end: nothing lies there.
         let cover = Cover::Interval {
             low: unit.first_day(number).map(Bound::Date),
-            high: unit.first_day(number + 1).map(Bound::Date),
+            // After the last day that can be written, an end would be one that no reader can parse.
+            high: unit.first_day(number + 1).filter(|date| *date <= Date::LAST).map(Bound::Date),
         };
         (unit.label(number), cover)
     })

@@ -44,7 +44,7 @@ pub(super) fn build(path: &Path, subject: &Subject<'_>) -> Result<(Vec<Level>, u
     Ok((built, rows.len() as u64 + u64::from(missing_apart)))
 }
 
-/// The leaves that a file lists: the values there can be, whoever is in the data.
+/// The leaves that a file lists: all possible values, independent of the data.
 pub(super) fn leaves(path: &Path, subject: &Subject<'_>) -> Result<Vec<String>, TableError> {
     let file = HierarchyFile { path, subject };
     file.check_exists()?;
@@ -60,13 +60,13 @@ pub(super) struct HierarchyFile<'a> {
 }
 
 /// The rows of a file: all of one width, their cells in one list.
-pub(super) struct Rows<'a> {
+pub(super) struct LevelRows<'a> {
     width: usize,
     cells: Vec<Cow<'a, str>>,
     lines: Vec<u64>,
 }
 
-impl Rows<'_> {
+impl LevelRows<'_> {
     pub(super) fn len(&self) -> usize {
         self.lines.len()
     }
@@ -113,8 +113,8 @@ impl HierarchyFile<'_> {
         self.subject.refuse(problem, "give the path of a hierarchy file, relative to the policy")
     }
 
-    fn rows<'a>(&self, text: &'a str) -> Result<Rows<'a>, TableError> {
-        let mut rows = Rows { width: 0, cells: Vec::new(), lines: Vec::new() };
+    fn rows<'a>(&self, text: &'a str) -> Result<LevelRows<'a>, TableError> {
+        let mut rows = LevelRows { width: 0, cells: Vec::new(), lines: Vec::new() };
         for record in Records::new(text, detect_delimiter(text)) {
             let record = record.map_err(|malformed| malformed.in_file(self.path))?;
             let width = record.fields.len();
@@ -157,7 +157,7 @@ impl HierarchyFile<'_> {
 
     /// The labels of every level above the leaves, each level checked to be a coarsening of the one
     /// below.
-    fn coarser_levels(&self, rows: &Rows<'_>) -> Result<Vec<Names>, TableError> {
+    fn coarser_levels(&self, rows: &LevelRows<'_>) -> Result<Vec<Names>, TableError> {
         let mut levels: Vec<Names> = Vec::new();
         for level in 1..rows.width {
             let names = names(rows, level);
@@ -169,7 +169,13 @@ impl HierarchyFile<'_> {
         Ok(levels)
     }
 
-    fn check_coarser(&self, rows: &Rows<'_>, level: usize, below: &Names, names: &Names) -> Result<(), TableError> {
+    fn check_coarser(
+        &self,
+        rows: &LevelRows<'_>,
+        level: usize,
+        below: &Names,
+        names: &Names,
+    ) -> Result<(), TableError> {
         for (row, (&fine, &coarse)) in below.of_row.iter().zip(&names.of_row).enumerate() {
             let first = below.first_row[fine as usize];
             if names.of_row[first] != coarse {
@@ -220,7 +226,7 @@ impl HierarchyFile<'_> {
 
     /// A label that reads as a value must stand for that value and no other: `M` under the label
     /// `F` would be read as a woman.
-    fn check_labels(&self, rows: &Rows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {
+    fn check_labels(&self, rows: &LevelRows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {
         for (level, names) in (1..).zip(coarser) {
             let leaf_of_name: Vec<Option<usize>> = names.texts.iter().map(|text| leaves.row_of(text)).collect();
             for (row, &name) in names.of_row.iter().enumerate() {
@@ -231,27 +237,27 @@ impl HierarchyFile<'_> {
                     shown(rows.cell(row, 0)),
                     rows.line(leaf)
                 );
-                let hint = "name a group by a text that is no value itself, such as `F or M`";
+                let hint = "name a group by a text that is not itself a value, such as `F or M`";
                 return self.refuse_line(rows.line(row), problem, hint);
             }
         }
         Ok(())
     }
 
-    fn check_top(&self, rows: &Rows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {
+    fn check_top(&self, rows: &LevelRows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {
         let hint = "add a last column with the same label, such as `*`, in every row";
         let Some(top) = coarser.last() else {
             // The leaves are all there is, so the only hierarchy of this kind is one leaf for one
             // value.
             let apart = self.subject.domain.missing_code().is_some() && leaves.missing_row.is_none();
             if rows.len() + usize::from(apart) > 1 {
-                return self.refuse("the file has one column, so there is no one top".to_owned(), hint);
+                return self.refuse("the file has one column, so the values have no common top".to_owned(), hint);
             }
             return Ok(());
         };
         if let Some(&second) = top.first_row.get(1) {
             let problem = format!(
-                "there is no one top: the last level, {}, has {} here and {} on line {}",
+                "the values have no common top: the last level, {}, has {} here and {} on line {}",
                 rows.width - 1,
                 shown(&top.texts[1]),
                 shown(&top.texts[0]),
@@ -263,7 +269,7 @@ impl HierarchyFile<'_> {
     }
 }
 
-fn names(rows: &Rows<'_>, level: usize) -> Names {
+fn names(rows: &LevelRows<'_>, level: usize) -> Names {
     let mut numbers: HashMap<&str, u32> = HashMap::new();
     let mut names = Names { texts: Vec::new(), of_row: Vec::with_capacity(rows.len()), first_row: Vec::new() };
     for row in 0..rows.len() {

@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use super::file::{HierarchyFile, Rows};
+use super::file::{HierarchyFile, LevelRows};
 use super::subject::shown;
 use super::{Bound, Cover};
 use crate::date::Date;
@@ -29,7 +29,7 @@ enum Axis {
 }
 
 impl Leaves {
-    pub(super) fn of(file: &HierarchyFile<'_>, rows: &Rows<'_>) -> Result<Leaves, TableError> {
+    pub(super) fn of(file: &HierarchyFile<'_>, rows: &LevelRows<'_>) -> Result<Leaves, TableError> {
         let domain = file.subject.domain;
         let missing_row = missing_row(file, rows)?;
         let axis = match domain.kind() {
@@ -84,8 +84,8 @@ impl Leaves {
     }
 }
 
-/// What a label over these rows (in the order of the file) covers, and the missing value too when
-/// `and_missing`.
+/// The cover of a label over these rows (in the order of the file), and of the missing value too
+/// when `and_missing`.
 ///
 /// Numbers and dates that are neighbors among all leaves of the file make an interval; a label that
 /// also covers the missing value, which lies on no axis, lists its leaves.
@@ -121,7 +121,7 @@ fn run(kind: Kind, first: Option<Bound>, last: Option<Bound>, contiguous: bool) 
     Some(Cover::Interval { low: Some(first), high: after })
 }
 
-fn missing_row(file: &HierarchyFile<'_>, rows: &Rows<'_>) -> Result<Option<usize>, TableError> {
+fn missing_row(file: &HierarchyFile<'_>, rows: &LevelRows<'_>) -> Result<Option<usize>, TableError> {
     let mut found: Option<usize> = None;
     for row in 0..rows.len() {
         let leaf = rows.cell(row, 0);
@@ -144,7 +144,7 @@ fn missing_row(file: &HierarchyFile<'_>, rows: &Rows<'_>) -> Result<Option<usize
     Ok(found)
 }
 
-fn texts(file: &HierarchyFile<'_>, rows: &Rows<'_>, missing_row: Option<usize>) -> Result<Axis, TableError> {
+fn texts(file: &HierarchyFile<'_>, rows: &LevelRows<'_>, missing_row: Option<usize>) -> Result<Axis, TableError> {
     let mut texts = Vec::with_capacity(rows.len());
     let mut row_of_text: HashMap<String, usize> = HashMap::with_capacity(rows.len());
     for row in 0..rows.len() {
@@ -163,7 +163,7 @@ fn texts(file: &HierarchyFile<'_>, rows: &Rows<'_>, missing_row: Option<usize>) 
 
 fn bounds(
     file: &HierarchyFile<'_>,
-    rows: &Rows<'_>,
+    rows: &LevelRows<'_>,
     missing_row: Option<usize>,
     kind: Kind,
 ) -> Result<Axis, TableError> {
@@ -212,7 +212,12 @@ fn parse_bound(kind: Kind, text: &str) -> Option<Bound> {
     }
 }
 
-fn refuse_repeat<T>(file: &HierarchyFile<'_>, rows: &Rows<'_>, first: usize, second: usize) -> Result<T, TableError> {
+fn refuse_repeat<T>(
+    file: &HierarchyFile<'_>,
+    rows: &LevelRows<'_>,
+    first: usize,
+    second: usize,
+) -> Result<T, TableError> {
     let differing = (1..rows.width()).find(|level| rows.cell(first, *level) != rows.cell(second, *level));
     let problem = match differing {
         Some(level) => format!(

@@ -54,7 +54,7 @@ pub enum DateUnit {
     Decade,
 }
 
-/// What a label stands for; it comes from the hierarchy, never from the rows.
+/// The values of a label; they come from the hierarchy, never from the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cover {
     /// Everything, the missing value included: the top of a hierarchy whose leaves are not listed
@@ -137,7 +137,7 @@ impl Hierarchy {
         let HierarchySpec::File(path) = spec else { return Ok(None) };
         let domain = Domain::new(Values::Category(Vec::new()), false);
         let leaves = file::leaves(path, &Subject { attribute, place, domain: &domain, nulls })?;
-        // A row for the missing value is no row of a value.
+        // A row for the missing value is not a row of a value.
         Ok(Some(leaves.into_iter().filter(|leaf| !nulls.contains(leaf)).collect()))
     }
 

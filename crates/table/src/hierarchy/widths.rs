@@ -31,7 +31,7 @@ pub(super) fn build(widths: &[f64], subject: &Subject<'_>) -> Result<Vec<Level>,
             widths.iter().map(|width| float_level(&steps, widths[0], *width, subject)).collect()
         }
         Values::Category(_) | Values::Date(_) => {
-            widths.iter().map(|_| group(domain, [(); 0], |()| unreachable!("there is no value"))).collect()
+            widths.iter().map(|_| group(domain, [(); 0], |()| unreachable!("the domain is empty"))).collect()
         }
     };
     levels.push(top(domain));

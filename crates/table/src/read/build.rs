@@ -77,7 +77,7 @@ impl Cells {
             Cells::Integers(_) | Cells::Dates(_) | Cells::Booleans(_) => Ok(()),
             Cells::Floats(cells) => check_each(cells, |value| {
                 let hint = "give a value that is unknown as `None`";
-                if value.is_finite() { Ok(()) } else { Err((format!("`{value}` is no number"), hint)) }
+                if value.is_finite() { Ok(()) } else { Err((format!("`{value}` is not a number"), hint)) }
             }),
             Cells::Texts(cells) => check_each(cells, |text| check_text(text, limits)),
             Cells::Dictionary { values, codes } => {
@@ -191,6 +191,7 @@ impl TableBuilder {
         self.columns.iter().map(|column| column.codes.bytes() as u64).sum()
     }
 
+    #[cfg(feature = "rare-formats")]
     pub(super) fn columns(&self) -> usize {
         self.columns.len()
     }
@@ -273,7 +274,11 @@ impl TableBuilder {
     ) -> Result<Part<'a>, TableError> {
         let rows = self.rows;
         if rows == 0 {
-            return Err(TableError::input(self.place, "there are no rows", "a table needs at least one row of data"));
+            return Err(TableError::input(
+                self.place,
+                "the table has no rows",
+                "a table needs at least one row of data",
+            ));
         }
         let header: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
         let wanted = self.columns.into_iter().filter(|column| options.wants(&column.name));
@@ -351,7 +356,7 @@ fn cell_place(place: &str, row: usize, column: &str) -> String {
     if place == PLACE { cell } else { format!("{place}: {cell}") }
 }
 
-/// What is wrong with a cell, and what to do about it.
+/// The problem with a cell, and a hint.
 type Problem = (String, &'static str);
 
 #[derive(Debug, Clone)]

@@ -228,7 +228,7 @@ impl KeyTable {
         }
     }
 
-    /// All codes; no key is found any more.
+    /// All codes. The keys can no longer be looked up.
     fn give_up(&mut self) -> impl Iterator<Item = u32> + use<> {
         let slots = std::mem::replace(&mut self.slots, vec![Slot { key: [0; 2], code: EMPTY }]);
         slots.into_iter().map(|slot| slot.code).filter(|&code| code != EMPTY)

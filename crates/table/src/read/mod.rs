@@ -15,11 +15,14 @@
 //!   counts them.
 //! - Strings of a Parquet or JSON source are typed as the same texts in a CSV file would be.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod assemble;
 mod blocks;
 mod build;
 mod csv;
 pub(crate) mod delimiter;
+#[cfg(feature = "rare-formats")]
 mod excel;
 mod format;
 mod header;
@@ -32,6 +35,7 @@ mod part;
 mod reading;
 mod source;
 mod spilled;
+#[cfg(feature = "rare-formats")]
 mod stata;
 mod workers;
 
@@ -40,13 +44,15 @@ use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "arrow")]
+pub use arrow::read_batches;
 pub use build::{Cell, Cells, TableBuilder};
 pub use format::Format;
 pub use number_format::NumberFormat;
 pub use spilled::SpilledTable;
 
 use crate::date_format::DateFormat;
-use crate::engine::ROWS_MAX;
+use crate::engine::{Engine, ROWS_MAX};
 use crate::spill::{Kept, SHORT_OF_MEMORY, Spill, SpillFile};
 use crate::{Codes, Kind, NoProgress, Progress, Table, TableError};
 use part::{OverFiles, Part};
@@ -122,7 +128,7 @@ impl ReadOptions<'_> {
         self.only.as_ref().is_none_or(|only| only.contains(column))
     }
 
-    /// The same, with nobody who listens.
+    /// The same without progress.
     pub fn quiet(&self) -> ReadOptions<'static> {
         let ReadOptions { format, delimiter, quote, nulls, kinds, numbers, date_formats, date_format, only, .. } =
             self.clone();
@@ -158,7 +164,7 @@ impl ReadOptions<'_> {
     }
 }
 
-/// What a source may hold. The block size is a matter of speed alone; tests make it tiny, so that
+/// The limits of a source. The block size is a matter of speed alone; tests make it tiny, so that
 /// blocks end anywhere.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
@@ -190,11 +196,19 @@ pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, TableErro
     read_parts(path, options, |part| part.into_table(path, options))
 }
 
-/// A table in memory, or on the disk.
-#[derive(Debug)]
+/// A table in memory, or an engine that holds its rows elsewhere: on the disk or in a database.
 pub enum Held {
     Memory(Table),
-    Spilled(SpilledTable),
+    Outside(Box<dyn Engine>),
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Held::Memory(_) => "Memory",
+            Held::Outside(_) => "Outside",
+        })
+    }
 }
 
 /// Reads a table as [`read_table`] does, and keeps on the disk what does not fit in memory.
@@ -204,7 +218,7 @@ pub fn read_within(path: &Path, options: &ReadOptions, spill: &Spill) -> Result<
     read_parts(path, &options, |part| match file.is_used() {
         true => {
             let spilled = part.into_spilled(path, &options, Arc::clone(&file))?;
-            spilled.counted(options.progress).map(Held::Spilled)
+            spilled.counted(options.progress).map(|table| Held::Outside(Box::new(table)))
         }
         false => part.into_table(path, &options).map(Held::Memory),
     })
@@ -237,8 +251,15 @@ fn read_part<'a>(path: &'a Path, format: Format, options: &'a ReadOptions<'a>) -
         Format::Csv | Format::Tsv => csv::read(Box::new(open), path, options, format, limits),
         Format::Ndjson => ndjson::read(Box::new(open), path, options, limits),
         Format::Parquet => parquet::read(path, options, &limits),
+        #[cfg(feature = "rare-formats")]
         Format::Excel => excel::read(path, options, &LIMITS),
+        #[cfg(feature = "rare-formats")]
         Format::Stata => stata::read(path, options, &LIMITS),
+        #[cfg(not(feature = "rare-formats"))]
+        Format::Excel | Format::Stata => {
+            let hint = "build with the feature `rare-formats`, or save the data as CSV or Parquet";
+            Err(TableError::input(path.display().to_string(), "this build does not read Excel and Stata files", hint))
+        }
     }
 }
 

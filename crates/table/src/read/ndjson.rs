@@ -81,7 +81,7 @@ struct Worker<'a> {
     blocks: Vec<CodedBlock>,
 }
 
-/// What is wrong with a line, and what to do about it.
+/// The problem with a line, and a hint.
 type Refusal = (String, &'static str);
 
 impl Worker<'_> {
@@ -263,7 +263,7 @@ fn without_place(error: &serde_json::Error) -> String {
     }
 }
 
-/// Columns in the order of their first appearance, whoever met them.
+/// Columns in the order of their first appearance in any part.
 fn gather(workers: Vec<Worker>) -> (Vec<String>, Vec<Gathered>) {
     let mut firsts: HashMap<String, Appearance> = HashMap::new();
     for column in workers.iter().flat_map(|worker| &worker.columns) {

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_could_belong_to_a_number_are_no_format() {
+    fn marks_that_could_belong_to_a_number_are_refused() {
         assert_eq!(NumberFormat::new(',', Some(',')), None);
         assert_eq!(NumberFormat::new('e', None), None);
         assert_eq!(NumberFormat::new('.', Some('-')), None);

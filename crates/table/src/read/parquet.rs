@@ -1,5 +1,4 @@
-//! Parquet, one column of one row group after the other: each worker takes the next that nobody has
-//! read.
+//! Parquet, one column of one row group after the other: each worker takes the next free one.
 //!
 //! Numbers and dates keep the type that the file declares. Strings are typed as the same texts in a
 //! CSV file would be. Columns that are not wanted are not decoded.
@@ -9,7 +8,7 @@ mod cells;
 mod hybrid;
 mod pages;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod texts;
 
 use std::fmt::Display;
@@ -32,8 +31,11 @@ use super::source::open_file;
 use super::{Limits, ReadOptions};
 use crate::spill::Kept;
 use crate::{InputError, TableError};
-use cell_type::CellType;
-use cells::{ColumnCoder, Refusal};
+pub(super) use cell_type::CellType;
+pub(super) use cells::ColumnCoder;
+use cells::Refusal;
+#[cfg(feature = "arrow")]
+pub(super) use cells::{Unfit, Value};
 use pages::{Stop, Stored};
 
 pub(super) fn read<'a>(path: &'a Path, options: &'a ReadOptions<'a>, limits: &Limits) -> Result<Part<'a>, TableError> {

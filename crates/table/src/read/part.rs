@@ -173,7 +173,7 @@ fn check_count(path: &Path, count: usize) -> Result<(), TableError> {
     Err(TableError::input(path.display().to_string(), problem, "join them into fewer files"))
 }
 
-/// The names in a folder; none where there is no such folder.
+/// The names in a folder; none if the folder does not exist.
 fn entries(folder: &Path) -> Result<Vec<String>, TableError> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let listed = match std::fs::read_dir(folder) {

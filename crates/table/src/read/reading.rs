@@ -15,7 +15,7 @@ pub(super) struct Reading<'a> {
     numbers: NumberFormat,
 }
 
-/// What a user should know about a column, and what to do about it.
+/// A warning about a column, with a hint.
 pub(super) type Doubt = (String, String);
 
 impl<'a> Reading<'a> {
@@ -72,7 +72,7 @@ impl<'a> Reading<'a> {
             }
         }
         let typed = Domain::typed(texts, missing, None)?;
-        // `1.5` is no number where the decimal mark is a comma.
+        // `1.5` is not a number where the decimal mark is a comma.
         let is_number = typed.domain.kind().is_number();
         let typed = if is_number { Domain::typed(texts, missing, Some(Kind::Category))? } else { typed };
         Ok(Typed { kept_apart, ..typed })

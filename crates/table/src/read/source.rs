@@ -91,11 +91,11 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A plain file that exists and is no directory, and its length.
+/// An existing file that is not a directory, and its length.
 pub(super) fn open_file(path: &Path) -> Result<(File, u64), TableError> {
     let place = || path.display().to_string();
     let file = File::open(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => TableError::input(place(), "there is no such file", "check the path and its spelling"),
+        ErrorKind::NotFound => TableError::input(place(), "the file does not exist", "check the path and its spelling"),
         _ => TableError::io(path, error),
     })?;
     let metadata = file.metadata().map_err(|error| TableError::io(path, error))?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::assemble::Settled;
 use crate::engine::{Answer, ColumnProfile, Distinct, Engine, Profile, Visit, scan_chunks};
 use crate::spill::SpillFile;
-use crate::{Codes, InputError, Progress, TableError, frequency, parallel};
+use crate::{InputError, Progress, TableError, frequency, parallel};
 
 /// A table whose codes lie on the disk, in whole or in part.
 #[derive(Debug)]
@@ -55,12 +55,6 @@ impl SpilledTable {
         }
         Ok(self)
     }
-
-    /// Bytes that the codes would take in memory.
-    pub fn bytes(&self) -> u64 {
-        let width = |column: &ColumnProfile| Codes::with_capacity(column.domain.cardinality(), 0).width() as u64;
-        self.profile.rows as u64 * self.profile.columns.iter().map(width).sum::<u64>()
-    }
 }
 
 impl Engine for SpilledTable {
@@ -69,8 +63,11 @@ impl Engine for SpilledTable {
     }
 
     fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
-        let most = self.file.memory() / SEARCH_FACTOR;
-        frequency::distinct(self, columns, usize::try_from(most).unwrap_or(usize::MAX), progress)
+        frequency::distinct(self, columns, self.distinct_bytes_max(), progress)
+    }
+
+    fn distinct_bytes_max(&self) -> usize {
+        usize::try_from(self.file.memory() / SEARCH_FACTOR).unwrap_or(usize::MAX)
     }
 
     fn scan(

@@ -90,11 +90,11 @@ fn damaged_compression_is_refused() {
 }
 
 #[test]
-fn a_path_that_is_no_file_is_refused() {
+fn a_path_that_is_not_a_file_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let absent = directory.path().join("absent.csv");
     let error = input_error(read_table(&absent, &ReadOptions::default()));
-    assert!(error.problem.contains("no such file") && error.place.ends_with("absent.csv"), "{error}");
+    assert!(error.problem.contains("does not exist") && error.place.ends_with("absent.csv"), "{error}");
     let folder = directory.path().join("folder.parquet");
     std::fs::create_dir(&folder).unwrap();
     let error = input_error(read_table(&folder, &ReadOptions::default()));
@@ -140,7 +140,7 @@ fn json_lines_become_rows_and_keys_columns() {
 }
 
 #[test]
-fn json_that_is_no_table_is_refused_at_its_line() {
+fn json_that_is_not_a_table_is_refused_at_its_line() {
     let name = "x.jsonl";
     refused(name, b"{\"a\":1}\n[1]\n", "x.jsonl:2", "expected an object");
     refused(name, b"{\"a\":1}\n\n{\"a\":{\"b\":1}}\n", "x.jsonl:3", "key `a` holds an object or a list");

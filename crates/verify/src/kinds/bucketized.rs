@@ -1,11 +1,11 @@
 //! A bucketized release, judged bucket by bucket.
 //!
-//! Whoever knows somebody's quasi values finds the rows that carry them, and for each row its
-//! bucket; the row's sensitive value may be any of the bucket's, each as likely as it is frequent
-//! there, since the tables say nothing else (Xiao, Tao: *Anatomy*, 2006, section 3.2). Equal quasi
-//! values can lead to several buckets, and so does knowing only some of the attributes. What the
-//! adversary then holds is a mixture of the buckets' distributions, bucket b weighing mᵦ/m when mᵦ
-//! of the m rows lie in it.
+//! An attacker who knows the quasi values of an individual finds the rows that carry them, and for
+//! each row its bucket; the row's sensitive value may be any of the bucket's, each as likely as it
+//! is frequent there, since the tables say nothing else (Xiao, Tao: *Anatomy*, 2006, section 3.2).
+//! Equal quasi values can lead to several buckets, and so does knowing only some of the attributes.
+//! What the adversary then holds is a mixture of the buckets' distributions, bucket b weighing mᵦ/m
+//! when mᵦ of the m rows lie in it.
 //!
 //! **A guarantee that survives merging survives these mixtures.** Take mᵦ·L/|b| copies of every
 //! bucket b, L being a common multiple of the sizes. Their union has m·L rows, and a value with nᵦ
@@ -23,7 +23,7 @@ use hedgerow_release::manifest::ClassSizes;
 use hedgerow_table::TableError;
 
 use super::Judged;
-use crate::check::{Checked, NamedRule};
+use crate::check::{Checked, NamedRule, squares};
 use hedgerow_privacy::judge::achieved_over;
 use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, models};
 
@@ -49,7 +49,7 @@ fn refuse_misplaced(tables: &Bucketized, rule: &NamedRule, place: &str) -> Resul
     }
     let known = |name: &str| name != GROUP && tables.quasi.column(name).is_some();
     if let Some(name) = rule.know.iter().find(|name| !known(name)) {
-        let problem = format!("a rule's adversary knows `{name}`, which is no attribute of quasi.csv");
+        let problem = format!("a rule's adversary knows `{name}`, which is not an attribute of quasi.csv");
         return Err(TableError::input(place, problem, "the tables and their manifest do not belong together"));
     }
     Ok(())
@@ -84,7 +84,8 @@ impl Judged for Bucketized {
                 claims.push(claim);
             }
         }
-        let classes = ClassSizes::of(tables.sizes.iter().map(|&size| u64::from(size)));
-        Ok(Checked { claims, classes, rows: tables.quasi.rows as u64 })
+        let sizes = || tables.sizes.iter().map(|&size| u64::from(size));
+        let (classes, squares) = (ClassSizes::of(sizes()), squares(sizes()));
+        Ok(Checked { claims, classes, squares, rows: tables.quasi.rows as u64, units: None })
     }
 }

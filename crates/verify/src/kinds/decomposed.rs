@@ -6,7 +6,7 @@
 //! read them; what they say of an attribute must be the same in all.
 //!
 //! A table that publishes several attributes by bucket, as combinations, keeps a rule about one of
-//! them when the rule holds in every bucket even for somebody who knows the others; what is
+//! them when the rule holds in every bucket even for an attacker who knows the others; what is
 //! concluded from less is a mixture of that. Rows without a sensitive value disclose nothing.
 
 use std::collections::HashMap;
@@ -42,7 +42,8 @@ impl<'a> Numbered<'a> {
             return Err(TableError::input(place, "no sub-tables that can be judged", hint));
         }
         let mut numbered = Numbered { release, tables: &tables.tables, names, known: Vec::new(), place };
-        for dependency in release.manifest().into_iter().flat_map(|manifest| &manifest.hedgerow.dependencies) {
+        let stated = release.manifest().into_iter().flat_map(|manifest| &manifest.hedgerow.dependencies);
+        for dependency in stated.filter(|dependency| dependency.accept.is_none()) {
             let attributes = dependency.from.iter().chain([&dependency.to]);
             let known = attributes.map(|name| numbered.number(name)).collect::<Result<AttributeSet, TableError>>()?;
             numbered.known.push(known);
@@ -73,11 +74,12 @@ impl<'a> Numbered<'a> {
         self.tables.iter().map(of_part).chain(known).collect()
     }
 
-    /// What the buckets of a sub-table achieve, if it publishes the attribute by bucket; in a table
-    /// of rows, which may be generalized, what classes of rows achieve that agree in all else.
+    /// The parameters that the buckets of a sub-table achieve, if it publishes the attribute by
+    /// bucket; in a table of rows, which may be generalized, what classes of rows achieve that
+    /// agree in all else.
     fn in_buckets(&self, part: &SubTable, protect: usize, guarantees: &[Box<dyn Guarantee>]) -> Option<Vec<Achieved>> {
         let name = self.names[protect];
-        // Labels are no values: a table that generalizes the attribute guards nothing of it.
+        // Labels are not values: a table that generalizes the attribute guards nothing of it.
         if !part.is_exact(name, self.release.codebook()) {
             return None;
         }
@@ -99,7 +101,7 @@ impl<'a> Numbered<'a> {
         holding().find(|part| part.is_exact(name, self.release.codebook())).or_else(|| holding().next())
     }
 
-    /// What the attribute achieves when nothing else is known.
+    /// The parameters that the attribute achieves when nothing else is known.
     fn alone(&self, protect: usize, guarantees: &[Box<dyn Guarantee>]) -> Vec<Achieved> {
         let counts = self.most_exact(self.names[protect]).and_then(|part| part.counts(self.names[protect]));
         let counts = counts.map(|(_, counts)| counts).unwrap_or_default();
@@ -110,7 +112,7 @@ impl<'a> Numbered<'a> {
         guarantees.iter().map(|one| achieved_over(one.as_ref(), None, &table, classes())).collect()
     }
 
-    /// What the rule's guarantees achieve, and how the schemas keep it, in words.
+    /// The achieved parameters of the rule's guarantees, and how the schemas keep it, in words.
     fn judge_rule(&self, rule: &NamedRule) -> Result<(Vec<Achieved>, String), TableError> {
         let Some(name) = &rule.protect else {
             let problem = "a rule protects no attribute";
@@ -212,6 +214,6 @@ impl Judged for Decomposed {
             Form::Rows(_) => None,
         });
         let classes = ClassSizes::of(buckets.flatten().map(|&size| u64::from(size)));
-        Ok(Checked { claims, classes, rows: release.rows() })
+        Ok(Checked { claims, classes, squares: 0, rows: release.rows(), units: None })
     }
 }

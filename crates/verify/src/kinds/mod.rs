@@ -14,17 +14,14 @@ use hedgerow_table::TableError;
 use crate::check::{Checked, NamedRule};
 
 pub use bucketized::refused_in_buckets;
+pub(crate) use cloned::cloning;
 pub use cloned::refused_in_clones;
 
 /// Tables that can be judged by rules.
 pub(crate) trait Judged {
-    /// What the tables achieve. A rule that tables of this kind cannot be judged by is refused.
+    /// The parameters that the tables achieve. A rule that tables of this kind cannot be judged by
+    /// is refused.
     fn judge(&self, release: &Release, rules: &[NamedRule]) -> Result<Checked, TableError>;
-
-    /// Where the tables contradict what the manifest says of this kind alone.
-    fn contradictions(&self, _release: &Release) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 pub(crate) fn judged(release: &Release) -> &dyn Judged {

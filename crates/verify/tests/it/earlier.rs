@@ -86,7 +86,7 @@ impl SubTable {
         ReleasedClasses::of_bucketized(name, &table, &quasi, vec![counts], cover, "t").unwrap()
     }
 
-    /// What somebody in each place (an age and a bucket) can have, over all worlds.
+    /// What an individual in each place (an age and a bucket) can have, over all worlds.
     fn places(&self) -> Vec<BTreeSet<&'static str>> {
         // A world gives every row a value of the protected attribute.
         let mut worlds: Vec<Vec<&'static str>> = vec![Vec::new()];
@@ -128,7 +128,7 @@ impl SubTable {
 }
 
 #[test]
-fn what_sub_tables_leave_agrees_with_every_world() {
+fn values_left_by_sub_tables_agree_with_every_world() {
     let only = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
     let (mut narrowed, mut single) = (0, 0);
     for seed in only.map_or(0..500, |seed| seed..seed + 1) {

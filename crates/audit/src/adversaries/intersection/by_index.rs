@@ -39,8 +39,8 @@ struct Row {
     left: u64,
 }
 
-/// What each sub-table allows for its rows together with the others, and whether they contradict
-/// one another. Rows of a bucket that keep all its values are listed as one.
+/// The values that each sub-table allows for its rows together with the others, and whether they
+/// contradict one another. Rows of a bucket that keep all its values are listed as one.
 pub(super) fn join(tables: &[SubTable]) -> (Vec<Allowed>, bool) {
     let mut coded = code(tables);
     let people = |table: &Coded<'_>| table.rows.iter().map(|row| row.people).sum::<u64>();
@@ -110,8 +110,8 @@ impl Coded<'_> {
         self.quasi.iter().position(|&own| own == attribute)
     }
 
-    /// The attribute that is listed by bucket, for whoever looks values up: none where some rows
-    /// can have any value.
+    /// The attribute that is listed by bucket and whose values can be looked up; `None` where some
+    /// rows can have any value.
     fn hidden(&self) -> Option<usize> {
         self.sensitive.filter(|_| self.values.iter().all(|values| !values.is_empty()))
     }
@@ -184,7 +184,7 @@ impl Coded<'_> {
     }
 }
 
-/// What one table has for every combination that another table looks up in it.
+/// The values of one table for every combination that another table looks up in it.
 struct Index {
     /// The other table's columns that are compared.
     columns: Vec<usize>,
@@ -230,7 +230,7 @@ impl Index {
         Some(Index { columns, keys, combined: lists.then_some(combined) })
     }
 
-    /// Whether something was ruled out, and whether somebody has nothing left.
+    /// Whether a value was ruled out, and whether a row has none left.
     fn narrow(&self, own: &mut Coded<'_>) -> (bool, bool) {
         let (mut changed, mut impossible) = (false, false);
         for row in &mut own.rows {

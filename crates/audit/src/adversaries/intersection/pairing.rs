@@ -83,7 +83,7 @@ fn agree(a: &Member, b: &Member) -> bool {
 }
 
 /// For each of `ours` its possible partners; `None` when the group is too large, an error when
-/// there is no pairing.
+/// no pairing exists.
 fn partners(first: &View, second: &View, ours: &[usize], theirs: &[usize]) -> Option<Result<Vec<Vec<usize>>, ()>> {
     if ours.len().checked_mul(theirs.len()).is_none_or(|pairs| pairs > PAIRS_MAX) {
         return None;
@@ -97,7 +97,7 @@ fn partners(first: &View, second: &View, ours: &[usize], theirs: &[usize]) -> Op
         .collect();
     let people = |view: &View, members: &[usize]| members.iter().map(|&member| view.members[member].people).collect();
     let mut flow = Flow::new(people(first, ours), people(second, theirs), agreeing);
-    if !flow.pair_everybody() {
+    if !flow.pair_all() {
         return Some(Err(()));
     }
     let possible = flow.possible_pairs();
@@ -158,8 +158,8 @@ impl Flow {
         Flow { ours, theirs, agreeing, along, coming }
     }
 
-    /// Whether everybody finds a partner: augmenting paths, shortest first.
-    fn pair_everybody(&mut self) -> bool {
+    /// Whether every member finds a partner: augmenting paths, shortest first.
+    fn pair_all(&mut self) -> bool {
         if self.ours.iter().sum::<u64>() != self.theirs.iter().sum::<u64>() {
             return false;
         }

@@ -17,7 +17,7 @@ pub struct SubTable {
     pub buckets: Vec<Bucket>,
 }
 
-/// What a sub-table shows of some people: who they are by their quasi-identifiers, and which
+/// The rows of a sub-table about some people: who they are by their quasi-identifiers, and which
 /// sensitive values they have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bucket {
@@ -27,7 +27,7 @@ pub struct Bucket {
     pub values: Vec<(String, u64)>,
 }
 
-/// What the join allows for the rows of one sub-table.
+/// The values that the join allows for the rows of one sub-table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowed {
     pub table: usize,

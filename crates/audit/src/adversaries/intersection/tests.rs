@@ -92,7 +92,7 @@ fn exactly_four_tuples_of_the_six_patients_are_exposed() {
 
 /// The safe case: without the third table nothing is certain.
 #[test]
-fn two_tables_of_the_six_patients_expose_nobody() {
+fn two_tables_of_the_six_patients_expose_no_patient() {
     let people = six_patients();
     let by_disease = [vec![0, 5], vec![4, 3], vec![2, 1]];
     let tables = [
@@ -268,7 +268,7 @@ fn in_full(tables: &[SubTable], indexed: &[Allowed]) -> BTreeSet<(usize, Vec<Str
     kept
 }
 
-/// Too many people to be paired. Everybody shares a bucket of two values with a neighbor; the first
+/// Too many people to be paired. Each shares a bucket of two values with a neighbor; the first
 /// eight sit beside other neighbors in the second table, which leaves them one value.
 #[test]
 fn large_tables_are_joined_by_what_they_tell() {

@@ -19,7 +19,7 @@ use crate::cell::Cell;
 use crate::loss::ncp;
 
 /// The most ways that are examined.
-const WAYS_MAX: f64 = 200_000.0;
+const ASSIGNMENTS_MAX: f64 = 200_000.0;
 
 /// The largest lattice that is examined.
 const NODES_MAX: usize = 20_000;
@@ -27,7 +27,7 @@ const NODES_MAX: usize = 20_000;
 /// Losses closer than this are equal.
 const SLACK: f64 = 1e-9;
 
-/// What is known of everybody.
+/// The posterior of every person.
 #[derive(Debug)]
 pub(super) struct Posterior {
     /// By row of the people's table, then by sensitive value, in how many of the remaining ways the
@@ -63,7 +63,7 @@ pub(super) fn posterior(
     let people = known.people.rows;
     let values = |class: usize| known.sensitive.of_bucket(known.classes.bucket_of[class]);
     let all_ways: f64 = (0..members.len()).map(|class| ways(values(class))).product();
-    if people > PEOPLE_MAX || all_ways > WAYS_MAX {
+    if people > PEOPLE_MAX || all_ways > ASSIGNMENTS_MAX {
         return None;
     }
     let (nodes, complete) = must_fail(known, made, &axes)?;

@@ -1,4 +1,4 @@
-//! What follows from an exact full-domain search: with one attribute a level lower, less is lost,
+//! Inference from an exact full-domain search: with one attribute a level lower, less is lost,
 //! so if every group of that finer node had l values, it would have been published. Some group has
 //! fewer.
 //!
@@ -104,7 +104,7 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
     Ok(())
 }
 
-/// What all ways together leave.
+/// The values that all assignments together leave.
 fn report(known: &Known<'_>, members: &[Vec<usize>], found: &Posterior, finding: &mut Finding) {
     if found.complete {
         finding.details.insert("exact".to_owned(), json!(true));
@@ -200,7 +200,7 @@ fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> 
     Node::Suspects(suspects)
 }
 
-/// What is ruled out so far.
+/// The values ruled out so far.
 struct Blamed {
     /// By class and person, what all finer nodes leave, as positions among the values of the class.
     least: Vec<Vec<Vec<usize>>>,
@@ -210,8 +210,8 @@ struct Blamed {
 }
 
 impl Blamed {
-    /// What follows for the people of the suspect classes; false when that cannot be counted
-    /// through.
+    /// Applies the inference to the people of the suspect classes; false when that cannot be
+    /// counted through.
     fn add(&mut self, known: &Known<'_>, members: &[Vec<usize>], suspects: &[Suspect], why: &str) -> bool {
         let (classes, sensitive) = (known.classes, known.sensitive);
         let values = |suspect: &Suspect| sensitive.of_bucket(classes.bucket_of[suspect.class]);

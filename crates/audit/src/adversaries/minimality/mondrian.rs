@@ -1,7 +1,7 @@
-//! What follows from a class that Mondrian did not divide: along every number, neither the cut
+//! Inference from a class that Mondrian did not divide: along every number, neither the cut
 //! above the median nor the one below it left l values on both sides. Relaxed cuts share the people
-//! at the median in an order that nobody knows, so only the strict ones, which are tried as well,
-//! are held against it; categories are left alone.
+//! at the median in an unknown order, so only the strict ones, which are tried as well, are
+//! compared with it; categories are ignored.
 
 use hedgerow_table::{Column, TableError};
 
@@ -25,10 +25,9 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
             continue;
         }
         let cuts = median_cuts(&numbers, members, required.k);
-        let everybody = if members.len() == PEOPLE_MAX { u128::MAX } else { (1 << members.len()) - 1 };
-        let keeps = |given: &[u128], below: u128| {
-            kinds(given, below) >= required.l && kinds(given, everybody & !below) >= required.l
-        };
+        let all = if members.len() == PEOPLE_MAX { u128::MAX } else { (1 << members.len()) - 1 };
+        let keeps =
+            |given: &[u128], below: u128| kinds(given, below) >= required.l && kinds(given, all & !below) >= required.l;
         let all_fail = |given: &[u128]| !cuts.iter().any(|&below| keeps(given, below));
         let Some(found) = worlds(values, members.len(), all_fail).filter(|found| found.fitting > 0) else {
             skipped += size;

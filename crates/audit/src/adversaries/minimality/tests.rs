@@ -16,6 +16,8 @@ fn claims(k: u64, l: u64) -> Vec<Claim> {
         achieved: Map::new(),
         know: vec!["age".to_owned()],
         protect: protect.map(str::to_owned),
+        rows: None,
+        consistent: false,
         holds: true,
     };
     vec![claim("k-anonymity", "k", k, None), claim("distinct-l-diversity", "l", l, Some("disease"))]
@@ -82,7 +84,7 @@ fn widths(people: &Table) -> Hierarchy {
     Hierarchy::build(&HierarchySpec::Widths(vec![10.0, 20.0]), "age", "p", &column.domain, &[]).unwrap()
 }
 
-/// Everybody in classes twenty years wide, with their values; decades would have been finer.
+/// All people in classes twenty years wide, with their values; decades would have been finer.
 fn full_domain(people: &[(u32, &str)], k: u64, l: u64) -> Finding {
     let rows: Vec<Vec<String>> = people.iter().map(|(age, value)| vec![age.to_string(), (*value).to_owned()]).collect();
     let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();

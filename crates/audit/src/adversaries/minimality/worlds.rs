@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
 /// The most ways that are gone through.
-const WAYS_MAX: f64 = 50_000.0;
+const ASSIGNMENTS_MAX: f64 = 50_000.0;
 
 /// People are bits.
 pub(super) const PEOPLE_MAX: usize = 128;
@@ -35,7 +35,7 @@ impl Worlds {
 /// `fits` sees, by value, who has it. `None` when the ways are too many and too few of those drawn
 /// fit.
 pub(super) fn worlds(values: &[(u32, u32)], people: usize, fits: impl Fn(&[u128]) -> bool) -> Option<Worlds> {
-    let exact = ways(values) <= WAYS_MAX;
+    let exact = ways(values) <= ASSIGNMENTS_MAX;
     let mut worlds = Worlds { fitting: 0, having: vec![vec![0; values.len()]; people], exact };
     let mut look = |given: &[u128]| {
         if fits(given) {
@@ -93,7 +93,7 @@ fn go(left: &mut [u32], given: &mut [u128], person: usize, people: usize, look: 
     }
 }
 
-/// How many values somebody of `side` has.
+/// The number of values that the people of `side` have.
 pub(super) fn kinds(given: &[u128], side: u128) -> u64 {
     given.iter().filter(|holders| *holders & side != 0).count() as u64
 }

@@ -19,7 +19,7 @@ fn rows(name: &str, header: &[&str], cells: &[[&str; 2]]) -> SubTable {
     let table = Table::from_texts(header, &cells);
     SubTable {
         name: name.to_owned(),
-        form: Form::Rows(Generalized { table, quasi: names(header), sensitive: vec![], counts: None }),
+        form: Form::Rows(Generalized { table, quasi: names(header), sensitive: vec![], units: vec![], counts: None }),
     }
 }
 
@@ -67,7 +67,7 @@ fn tables_without_a_sensitive_attribute_take_part_in_the_join() {
     assert_eq!(exposed(vec![hidden(), zips(), diseases()]), 2);
 }
 
-/// Three ages that nobody shares: the row without released values is as unique as the others.
+/// Three people with ages of their own: the row without released values is as unique as the others.
 #[test]
 fn the_linker_examines_rows_without_sensitive_values() {
     let all = rows_by_quasi(&buckets(), "t", &Codebook::new(), "t").unwrap();

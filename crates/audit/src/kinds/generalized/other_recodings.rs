@@ -61,6 +61,7 @@ fn local_cells_are_measured_by_what_they_cover() {
             source: &source,
             released: &released,
             codebook: &codebook,
+            ranges: Vec::new(),
             quasi: quasi.collect(),
             sensitive: vec!["illness"],
             k: 3,
@@ -106,7 +107,7 @@ fn local_cells_are_measured_by_what_they_cover() {
         let sizes: Vec<usize> = keys.chunk_by(|a, b| a == b).map(<[String]>::len).collect();
         assert_eq!(losses.discernibility as usize, sizes.iter().map(|size| size * size).sum::<usize>(), "seed {seed}");
         assert_eq!(found.classes.count as usize, sizes.len(), "seed {seed}");
-        assert_eq!(found.risk.journalist.as_ref(), Some(&found.risk.prosecutor), "nobody is suppressed");
+        assert_eq!(found.risk.journalist.as_ref(), Some(&found.risk.prosecutor), "no row is suppressed");
         let json = serde_json::to_value(&found).unwrap();
         assert!(json["loss"]["precision"].is_null() && json["queries"]["relative_error"]["mean"].is_number());
     }
@@ -126,6 +127,7 @@ fn a_local_release_of_something_else_is_refused() {
         source: &other,
         released: &released,
         codebook: &codebook,
+        ranges: Vec::new(),
         quasi: vec![QuasiSource { name: "age", hierarchy: &hierarchy }],
         sensitive: vec![],
         k: 1,

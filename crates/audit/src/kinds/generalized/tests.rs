@@ -336,7 +336,7 @@ fn a_release_of_something_else_is_refused() {
 
     let mut release = good();
     release.released.columns.remove(0);
-    assert!(refusal(&release).contains("data.csv: there is no column `age`"));
+    assert!(refusal(&release).contains("data.csv: the table has no column `age`"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Case {
             .map(|shares: [f64; 3]| shares[rng.random_range(0..3usize)]);
         let (people, numbers) = ([1, 3, 25][rng.random_range(0..3usize)], [1, 4, 25][rng.random_range(0..3usize)]);
         let kind = rng.random_range(0..3);
-        // 25 values are enough for everybody to have their own.
+        // With 25 values, every person has their own.
         let mut drawn = |row: usize, variety: usize| if variety == 25 { row } else { rng.random_range(0..variety) };
         let quasi: Vec<Vec<usize>> =
             (0..count).map(|row| (0..attributes).map(|_| drawn(row, people)).collect()).collect();
@@ -113,8 +113,8 @@ impl Case {
         read
     }
 
-    /// People put together by a part of what is known of them, each group with all that the release
-    /// shows of anybody.
+    /// People grouped by a part of what is known of them, each group with all that the release
+    /// shows of its members.
     fn groups(&self, part: impl Fn(&[String]) -> Vec<String>, shown: &[(f64, f64)]) -> Vec<Group> {
         let mut groups: BTreeMap<Vec<String>, Vec<f64>> = BTreeMap::new();
         for (quasi, pay) in self.quasi.iter().zip(&self.pay) {

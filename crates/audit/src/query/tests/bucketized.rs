@@ -10,7 +10,7 @@ const NAMES: [&str; 3] = ["age", "color", "salary"];
 /// Rows of quasi values, and the sensitive values of each bucket.
 type Bucket = (Vec<[Value; 2]>, Vec<Value>);
 
-/// What a row adds to an aggregate.
+/// The contribution of a row to an aggregate.
 type Adds<'a> = &'a dyn Fn(&[Value]) -> f64;
 
 fn cell(value: &Value) -> String {
@@ -202,7 +202,7 @@ fn groups_of_sensitive_values_agree_with_every_pairing() {
                 expected.iter().zip(found).for_each(|(expected, found)| close(found, *expected, &context));
             }
         }
-        assert_eq!(seen, lines.len(), "seed {seed}: groups that nobody can be in");
+        assert_eq!(seen, lines.len(), "seed {seed}: groups that no row can be in");
     }
 }
 

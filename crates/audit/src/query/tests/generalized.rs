@@ -130,7 +130,7 @@ fn counts_and_sums_agree_with_every_completion() {
             sum[2] += possible.iter().map(age).fold(f64::NEG_INFINITY, f64::max);
         }
         let context = |what: &str| format!("seed {seed}: {what} WHERE {condition}");
-        // The enumeration ends at −9 and 20 where cells are open: there the bound is no number, and
+        // The enumeration ends at −9 and 20 where cells are open: there the bound is infinite, and
         // the estimate is that of `shape`.
         let open = rows.iter().any(|row| ["8+", "<4", "*"].contains(&row[0].text.as_str()));
         for name in ["COUNT(*)", "COUNT(color)", "SUM(age)", "AVG(age)"] {
@@ -299,7 +299,7 @@ fn nothing_is_invented_under_the_top() {
     let alone = release_of(&["age"], &[Kind::Integer], &[vec![&open]]);
     let found = run(&alone, "SELECT AVG(age), COUNT(*) FROM data WHERE age >= 70");
     assert!(three(&found["answer"][0], "AVG(age)")[0].is_nan() && three(&found["answer"][0], "COUNT(*)")[0].is_nan());
-    assert!(found["notes"][0].to_string().contains("unknown"), "an estimate that rests on nothing is none");
+    assert!(found["notes"][0].to_string().contains("unknown"), "an estimate without data is unknown");
 }
 
 /// Rows are dropped from a release: what was true of the source stays within the bounds.
@@ -402,4 +402,27 @@ fn masked_codes_are_counted_by_their_stars() {
     about("zip = '03000'", [0.0; 3]);
     about("zip = '021x5'", [0.0, 0.0, 1.0]);
     about("NOT zip LIKE '0214_'", [0.9, 0.0, 1.0]);
+}
+
+/// Each bound ends an answer that exceeds it, and changes no answer that does not.
+#[test]
+fn answers_keep_to_their_bounds() {
+    let labels: Vec<TestLabel> = (0..200).map(point).collect();
+    let release = release_of(&["n"], &[Kind::Integer], &labels.iter().map(|label| vec![label]).collect::<Vec<_>>());
+    let within = |sql: &str, lines_max: usize, bytes_max: usize, canceled: bool| {
+        let bounds = Bounds { lines_max, bytes_max, canceled: &|| canceled };
+        answer_view(&release, &Columns::bind(&release).unwrap(), sql, &bounds)
+    };
+    let means = format!("SELECT {} FROM data", vec!["AVG(n)"; 50].join(", "));
+    for sql in ["SELECT n FROM data", "SELECT n, COUNT(*) FROM data GROUP BY n", &means] {
+        let free = answer(&release, sql).unwrap();
+        // Estimates may be unknown, and are then equal to nothing.
+        let same = |found: Answer| format!("{found:?}") == format!("{free:?}");
+        assert!(same(within(sql, 200, 1 << 20, false).unwrap()), "{sql}");
+        assert!(matches!(within(sql, 200, 1000, false), Err(AnswerError::TooManyBytes(1000))), "{sql}");
+        let canceled = within(sql, 200, 1 << 20, true);
+        assert!(matches!(canceled, Err(AnswerError::Table(hedgerow_table::TableError::Canceled))), "{sql}");
+    }
+    assert!(matches!(within("SELECT n FROM data", 199, 1 << 20, false), Err(AnswerError::TooManyLines(199))));
+    assert!(within("SELECT n FROM data LIMIT 5", 5, 1 << 20, false).is_ok());
 }

@@ -4,6 +4,7 @@
 //! The conditions are random trees, judged here by SQL's three-valued logic as it is written in the
 //! standard, row by row.
 
+mod aggregates;
 mod bucketized;
 mod generalized;
 mod parts;
@@ -18,11 +19,10 @@ use serde_json::Value as Json;
 
 use std::borrow::Cow;
 
-use super::buckets::Sizes;
 use super::columns::Columns;
-use super::rows::Rows;
+use super::rows::{Rows, Sizes};
 use super::view::View;
-use super::{Answer, answer_view};
+use super::{Answer, AnswerError, Bounds, answer_view};
 use crate::testing::seeds;
 
 /// A value of a cell; `None` is missing.
@@ -152,7 +152,7 @@ fn random_test(rng: &mut StdRng, texts: &[bool], depth: usize) -> Test {
 type Release = View<'static>;
 
 fn answer(release: &Release, sql: &str) -> Result<Answer, hedgerow_table::TableError> {
-    answer_view(release, &Columns::bind(release)?, sql)
+    Ok(answer_view(release, &Columns::bind(release)?, sql, &Bounds::NONE)?)
 }
 
 fn view(rows: Rows<'static>, codebook: Codebook, kinds: Vec<(String, Kind)>) -> Release {
@@ -172,6 +172,34 @@ fn release_of(names: &[&str], kinds: &[Kind], rows: &[Vec<&TestLabel>]) -> Relea
     let kinds = names.iter().zip(kinds).map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
     let codebook = crate::testing::written_and_read(&codebook);
     view(Rows::Labels(Cow::Owned(table)), codebook, kinds)
+}
+
+/// How many rows of each label of a column fulfill a condition, as a reader of the table and its
+/// codebook estimates it; `None` is unknown.
+pub(crate) fn counted_by_label(
+    table: &Table,
+    codebook: &Codebook,
+    (name, kind): (&str, Kind),
+    condition: &str,
+) -> Vec<(String, Option<f64>)> {
+    let view = View {
+        rows: Rows::Labels(Cow::Borrowed(table)),
+        codebook: Cow::Borrowed(codebook),
+        kinds: vec![(name.to_owned(), kind)],
+        ranges: Vec::new(),
+        statistics: None,
+        suppressed: 0,
+    };
+    let sql = format!("SELECT \"{name}\" AS l, COUNT(*) AS n FROM data {condition} GROUP BY \"{name}\"");
+    let answer = answer_view(&view, &Columns::bind(&view).unwrap(), &sql, &Bounds::NONE);
+    let lines = answer.unwrap_or_else(|error| panic!("{sql}: {error}")).lines;
+    let line = |cells: &Vec<super::Cell>| match cells.as_slice() {
+        [super::Cell::Label(label), super::Cell::Estimate(found)] => {
+            (label.clone().unwrap_or_default(), Some(found.estimate).filter(|estimate| !estimate.is_nan()))
+        }
+        other => panic!("{sql}: {other:?}"),
+    };
+    lines.iter().map(line).collect()
 }
 
 fn run(release: &Release, sql: &str) -> Json {

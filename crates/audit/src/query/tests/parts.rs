@@ -80,7 +80,7 @@ impl World {
         Whole::of_table("release", table, names(QUASI), names(PROTECTED), self.codebook()).unwrap()
     }
 
-    /// What a reader would have: rows in any order.
+    /// The rows of a reader, in any order.
     fn whole(&self, rng: &mut StdRng) -> Whole {
         let mut rows = self.rows.clone();
         rows.shuffle(rng);
@@ -92,7 +92,7 @@ impl World {
         [Domain::new(Values::Integer((0..12).collect()), true), Domain::new(Values::Category(drinks), true)]
     }
 
-    /// What everybody knows: all protected values are the first one.
+    /// The outline that every custodian knows: all protected values are the first one.
     fn outline(&self) -> Outline {
         let mut table = self.table(&self.rows);
         for (place, domain) in PROTECTED.into_iter().zip(World::domains()) {
@@ -104,7 +104,7 @@ impl World {
         Outline::new(self.release_of(table), &sizes, &PROTECTED.map(|place| NAMES[place])).unwrap()
     }
 
-    /// What every hand counts of its own rows.
+    /// The counts of every custodian's own rows.
     fn places(&self, needs: &Needs, hand: usize) -> Vec<(usize, usize)> {
         let domains = World::domains();
         let own = self.rows.iter().zip(&self.owner).filter(|(_, owner)| **owner == hand).map(|(row, _)| row);
@@ -235,7 +235,7 @@ fn seen(world: &World, needs: &Needs) -> BTreeMap<(usize, usize), u64> {
 }
 
 #[test]
-fn what_opens_follows_from_the_release_whoever_holds_which_row() {
+fn what_opens_does_not_depend_on_who_holds_which_row() {
     let mut alike = 0;
     for seed in seeds(2000) {
         let mut rng = StdRng::seed_from_u64(seed);

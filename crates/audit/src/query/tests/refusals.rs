@@ -26,14 +26,23 @@ fn every_refusal_names_what_it_refuses_and_helps() {
         ("SELECT COUNT(*) FROM (SELECT * FROM data)", "subquery in FROM", "FROM data"),
         ("SELECT COUNT(*) FROM data WHERE age IN (SELECT age FROM data)", "subquery", "IN"),
         ("SELECT COUNT(*) FROM data WHERE EXISTS (SELECT 1)", "subquery", "query twice"),
-        ("SELECT color, COUNT(*) FROM data GROUP BY color HAVING COUNT(*) > 1", "HAVING", "omit it"),
+        ("SELECT color, COUNT(*) FROM data GROUP BY color HAVING color = 'red'", "column among aggregates", "WHERE"),
+        ("SELECT color, COUNT(*) FROM data GROUP BY color HAVING COUNT(*)", "HAVING", "HAVING COUNT(*) >= 10"),
+        ("SELECT age FROM data HAVING COUNT(*) > 1", "HAVING without groups", "GROUP BY"),
         ("SELECT DISTINCT color FROM data", "DISTINCT", "GROUP BY"),
-        ("SELECT COUNT(DISTINCT color) FROM data", "DISTINCT", "GROUP BY"),
-        ("SELECT MAX(age) FROM data", "MAX", "individuals"),
-        ("SELECT MEDIAN(age) FROM data", "MEDIAN", "COUNT, SUM and AVG"),
+        ("SELECT SUM(DISTINCT age) FROM data", "DISTINCT", "COUNT(DISTINCT column)"),
+        ("SELECT COUNT(DISTINCT age + 1) FROM data", "DISTINCT", "COUNT(DISTINCT column)"),
+        ("SELECT MAX(color) FROM data", "MAX(color)", "GROUP BY"),
+        ("SELECT QUANTILE(age) FROM data", "a share", "0.9"),
+        ("SELECT QUANTILE(age, 2) FROM data", "from 0 to 1", "0.9"),
+        ("SELECT MODE(age) FROM data", "MODE", "MEDIAN"),
+        ("SELECT SUM(age % 2) FROM data", "operator %", "+ - * and /"),
+        ("SELECT SUM(color + 1) FROM data", "`color` holds no numbers", "COUNT(*)"),
+        ("SELECT SUM(CASE age WHEN 3 THEN 1 END) FROM data", "CASE with an operand", "CASE WHEN"),
+        ("SELECT age + 1 FROM data", "arithmetic", "over aggregates"),
+        ("SELECT COUNT(*) + color FROM data", "column among aggregates", "within the aggregate"),
         ("SELECT CONT(age) FROM data", "CONT", "did you mean COUNT"),
         ("SELECT SUM(color) FROM data", "SUM(color)", "COUNT(*)"),
-        ("SELECT SUM(age + 1) FROM data", "arithmetic", "name a column"),
         ("SELECT COUNT(*) FROM data WHERE age + 1 > 3", "arithmetic", "columns are age, color"),
         ("SELECT COUNT(*) FROM data WHERE age = color", "two columns", "compare"),
         ("SELECT COUNT(*) FROM data WHERE 1 = 1", "two values", "column"),
@@ -117,7 +126,7 @@ fn names_and_notes() {
     assert_eq!(rows["rows"][0]["age"], "20 to 29");
 }
 
-/// NOT binds tighter than AND, AND tighter than OR, and what belongs to BETWEEN is no AND of
+/// NOT binds tighter than AND, AND tighter than OR, and the AND of BETWEEN does not combine
 /// conditions.
 #[test]
 fn operators_bind_as_in_sql() {
@@ -146,7 +155,7 @@ fn operators_bind_as_in_sql() {
 }
 
 #[test]
-fn what_is_too_long_or_deep_or_wide_is_refused() {
+fn queries_that_are_too_long_or_deep_or_wide_are_refused() {
     let release = people();
     let refused = |sql: &str| answer(&release, sql).expect_err("too much").to_string();
     let long = format!("SELECT COUNT(*) FROM data WHERE age IN ({})", vec!["12345"; 4000].join(","));

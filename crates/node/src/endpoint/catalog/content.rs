@@ -1,4 +1,4 @@
-//! What the catalog says: one database, one schema, one table, its columns; for an auditor the
+//! The content of the catalog: one database, one schema, one table, its columns; for an auditor the
 //! journal beside it.
 
 use rusqlite::types::Value;
@@ -9,6 +9,7 @@ use super::super::kind::Kind;
 use super::super::tokens::{DATABASE, SCHEMA, TABLE};
 use super::tables::{JOURNAL, Tables, default};
 use super::type_names::TYPES;
+use super::watch::Watch;
 
 const DATA: i64 = 16_384;
 const OWNER: i64 = 10;
@@ -27,7 +28,7 @@ pub(crate) struct Column {
     pub(crate) description: String,
 }
 
-/// What is to be said.
+/// The facts that the catalog states.
 #[derive(Debug, Clone)]
 pub(crate) struct Content {
     pub(crate) user: String,
@@ -46,17 +47,19 @@ pub(super) struct Names {
     relations: Vec<(i64, String, String)>,
     /// By number of the column, 0 for the table.
     descriptions: Vec<String>,
+    /// The statement that is being answered.
+    pub(super) watch: Watch,
 }
 
 const NAMESPACES: [(i64, &str); 3] = [(CATALOG, "pg_catalog"), (PUBLIC, SCHEMA), (INFORMATION, "information_schema")];
 
 impl Names {
-    pub(super) fn new(tables: &Tables, content: &Content) -> Names {
+    pub(super) fn new(tables: &Tables, content: &Content, watch: Watch) -> Names {
         let mut relations = vec![(DATA, SCHEMA.to_owned(), TABLE.to_owned())];
         relations.extend(tables.all().iter().map(|table| (table.oid, table.schema.to_owned(), table.name.to_owned())));
         let mut descriptions = vec![content.description.clone()];
         descriptions.extend(content.columns.iter().map(|column| column.description.clone()));
-        Names { relations, descriptions }
+        Names { relations, descriptions, watch }
     }
 
     /// The number of a table, by its name with or without a schema.

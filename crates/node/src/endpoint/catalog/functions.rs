@@ -1,8 +1,8 @@
 //! PostgreSQL's functions that clients call when they look around, as functions of SQLite.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use regex_lite::{Regex, RegexBuilder};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error};
@@ -10,10 +10,7 @@ use rusqlite::{Connection, Error};
 use super::super::kind::Kind;
 use super::super::tokens::{DATABASE, SCHEMA};
 use super::super::variables::SERVER_VERSION;
-use super::{Names, type_names};
-
-const SERIES_MAX: i64 = 10_000;
-const PATTERN_BYTES_MAX: usize = 1000;
+use super::{Names, patterns, type_names};
 
 /// Functions that SQLite has, under its own name for each.
 const PLAIN: &[(&str, &str)] = &[
@@ -36,21 +33,21 @@ const PLAIN: &[(&str, &str)] = &[
     ("least", "min"),
     ("length", "length"),
     ("lower", "lower"),
-    ("ltrim", "ltrim"),
+    ("ltrim", "pg_ltrim"),
     ("max", "max"),
     ("min", "min"),
     ("nullif", "nullif"),
     ("rank", "rank"),
-    ("replace", "replace"),
+    ("replace", "pg_replace"),
     ("round", "round"),
     ("row_number", "row_number"),
-    ("rtrim", "rtrim"),
+    ("rtrim", "pg_rtrim"),
     ("string_agg", "string_agg"),
-    ("strpos", "instr"),
+    ("strpos", "pg_position"),
     ("substr", "pg_substring"),
     ("substring", "pg_substring"),
     ("sum", "sum"),
-    ("trim", "trim"),
+    ("trim", "pg_trim"),
     ("upper", "upper"),
 ];
 
@@ -144,7 +141,16 @@ pub(super) fn sqlite_name(name: &str) -> Option<&'static str> {
     plain.or(own).or_else(|| UNKNOWN.iter().find(|known| **known == name).copied())
 }
 
-/// What a function returns.
+/// The functions that SQLite may call for a client: those of the lists, and those that the
+/// rewriting puts into a statement.
+pub(super) fn allowed() -> BTreeSet<&'static str> {
+    let rewritten = ["json_array", "json_group_array", "json_object"];
+    let plain = PLAIN.iter().map(|(_, own)| *own);
+    let own = OWN.iter().map(|(name, _)| *name).chain(UNKNOWN.iter().copied());
+    plain.chain(own).chain(INTERNAL.iter().map(|(name, _)| *name)).chain(rewritten).collect()
+}
+
+/// The result type of a function.
 pub(super) fn kind_of(name: &str) -> Option<Kind> {
     match name {
         "count" | "sum" | "row_number" | "rank" | "dense_rank" => Some(Kind::Int8),
@@ -159,7 +165,7 @@ pub(super) fn kind_of(name: &str) -> Option<Kind> {
 
 type Call = fn(&Context<'_>, &Names) -> rusqlite::Result<Value>;
 
-/// What the rewriting puts in the place of operators and casts.
+/// The functions that replace operators and casts.
 const INTERNAL: &[(&str, Call)] = &[
     ("pg_among", |call, _| {
         let Some(array) = text(call, 1) else { return Ok(Value::Null) };
@@ -199,8 +205,9 @@ const INTERNAL: &[(&str, Call)] = &[
     }),
     ("pg_field", |call, _| only_null(call)),
     ("pg_format", |call, _| Ok(formatted(call).map_or(Value::Null, Value::Text))),
-    ("pg_ilike", |call, _| like(call, true)),
-    ("pg_like", |call, _| like(call, false)),
+    ("pg_ilike", |call, names| like(call, names, true)),
+    ("pg_like", |call, names| like(call, names, false)),
+    ("pg_ltrim", |call, _| trimmed(call, true, false)),
     ("pg_oid", |call, names| {
         Ok(match text(call, 0) {
             None => Value::Null,
@@ -210,13 +217,18 @@ const INTERNAL: &[(&str, Call)] = &[
             },
         })
     }),
+    ("pg_position", |call, _| {
+        let (Some(within), Some(part)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };
+        let found = within.find(&part).map_or(0, |at| within[..at].chars().count() as i64 + 1);
+        Ok(Value::Integer(found))
+    }),
     ("pg_real", |call, _| Ok(text(call, 0).and_then(|text| text.parse().ok()).map_or(Value::Null, Value::Real))),
     ("pg_regclass_in", |call, names| {
         Ok(text(call, 0).and_then(|name| names.relation(&name)).map_or(Value::Null, Value::Integer))
     }),
     ("pg_regclass_out", |call, names| named(call, |number| names.relation_name(number))),
-    ("pg_regex", |call, _| regex(call, false)),
-    ("pg_regex_any_case", |call, _| regex(call, true)),
+    ("pg_regex", |call, names| regex(call, names, false)),
+    ("pg_regex_any_case", |call, names| regex(call, names, true)),
     ("pg_regnamespace_in", |call, names| {
         Ok(text(call, 0).and_then(|name| names.namespace(&name)).map_or(Value::Null, Value::Integer))
     }),
@@ -231,11 +243,21 @@ const INTERNAL: &[(&str, Call)] = &[
         Ok(text(call, 0).and_then(|name| type_names::oid(&name)).map_or(Value::Null, Value::Integer))
     }),
     ("pg_regtype_out", |call, _| named(call, type_names::shown)),
-    ("pg_series", |call, _| {
-        let (Some(from), Some(to)) = (whole(call, 0), whole(call, 1)) else { return Ok(Value::Text("[]".to_owned())) };
-        let to = to.min(from.saturating_add(SERIES_MAX));
-        let list: Vec<String> = (from..=to).map(|number| number.to_string()).collect();
-        Ok(Value::Text(format!("[{}]", list.join(","))))
+    ("pg_replace", |call, _| {
+        let (Some(within), Some(from), Some(to)) = (text(call, 0), text(call, 1), text(call, 2)) else {
+            return Ok(Value::Null);
+        };
+        let size = within.len().saturating_add(within.len().saturating_mul(to.len()) / from.len().max(1));
+        if size > super::TEXT_BYTES_MAX as usize {
+            return Err(Error::UserFunctionError("a text that would be too long".into()));
+        }
+        Ok(Value::Text(if from.is_empty() { within } else { within.replace(&from, &to) }))
+    }),
+    ("pg_rtrim", |call, _| trimmed(call, false, true)),
+    ("pg_series_number", |call, _| series_number(call)),
+    ("pg_series_step", |call, _| match series_number(call)? {
+        Value::Integer(0) => Err(Error::UserFunctionError("a series with a step of zero".into())),
+        step => Ok(step),
     }),
     ("pg_substring", |call, _| {
         let (Some(of), Some(from)) = (text(call, 0), whole(call, 1)) else { return Ok(Value::Null) };
@@ -248,6 +270,7 @@ const INTERNAL: &[(&str, Call)] = &[
         let within = |(at, _): &(i64, char)| (from..end).contains(at);
         Ok(Value::Text((1..).zip(of.chars()).filter(within).map(|(_, character)| character).collect()))
     }),
+    ("pg_trim", |call, _| trimmed(call, true, true)),
     ("pg_text", |call, _| Ok(text(call, 0).map_or(Value::Null, Value::Text))),
     ("pg_whole", |call, _| {
         Ok(match raw(call, 0) {
@@ -433,7 +456,7 @@ fn truth(value: bool) -> Value {
     Value::Integer(i64::from(value))
 }
 
-/// What is not given is nothing.
+/// An argument that is not given is null.
 fn raw<'a>(call: &'a Context<'_>, place: usize) -> ValueRef<'a> {
     if place < call.len() { call.get_raw(place) } else { ValueRef::Null }
 }
@@ -494,33 +517,49 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-fn pattern(text: &str, any_case: bool) -> rusqlite::Result<Regex> {
-    let broken = || Error::UserFunctionError("this regular expression is not read".into());
-    if text.len() > PATTERN_BYTES_MAX {
-        return Err(broken());
-    }
-    RegexBuilder::new(text).case_insensitive(any_case).size_limit(1 << 20).build().map_err(|_| broken())
+fn regex(call: &Context<'_>, names: &Names, any_case: bool) -> rusqlite::Result<Value> {
+    let (Some(of), Some(wanted)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };
+    in_time(names)?;
+    patterns::finds(&wanted, &of, any_case).map(truth).map_err(|why| Error::UserFunctionError(why.into()))
 }
 
-fn regex(call: &Context<'_>, any_case: bool) -> rusqlite::Result<Value> {
+fn like(call: &Context<'_>, names: &Names, any_case: bool) -> rusqlite::Result<Value> {
     let (Some(of), Some(wanted)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };
-    Ok(truth(pattern(&wanted, any_case)?.is_match(&of)))
+    in_time(names)?;
+    let escape = if call.len() > 2 { text(call, 2).unwrap_or_default().chars().next() } else { Some('\\') };
+    patterns::is_like(&of, &wanted, escape, any_case).map(truth).map_err(|why| Error::UserFunctionError(why.into()))
 }
 
-fn like(call: &Context<'_>, any_case: bool) -> rusqlite::Result<Value> {
-    let (Some(of), Some(wanted)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };
-    let mut expression = "(?s)^".to_owned();
-    let mut characters = wanted.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '%' => expression.push_str(".*"),
-            '_' => expression.push('.'),
-            '\\' => expression.push_str(&regex_lite::escape(&characters.next().unwrap_or('\\').to_string())),
-            other => expression.push_str(&regex_lite::escape(&other.to_string())),
-        }
+/// SQLite looks at the time between two of its steps; a function that takes long does so itself.
+fn in_time(names: &Names) -> rusqlite::Result<()> {
+    match names.watch.is_over() {
+        true => Err(Error::UserFunctionError("the time is over".into())),
+        false => Ok(()),
     }
-    expression.push('$');
-    Ok(truth(pattern(&expression, any_case)?.is_match(&of)))
+}
+
+/// A text without blanks, or without the characters that are given, at its ends.
+fn trimmed(call: &Context<'_>, start: bool, end: bool) -> rusqlite::Result<Value> {
+    let Some(of) = text(call, 0) else { return Ok(Value::Null) };
+    let what: BTreeSet<char> = match call.len() {
+        0 | 1 => BTreeSet::from([' ']),
+        _ => match text(call, 1) {
+            Some(characters) => characters.chars().collect(),
+            None => return Ok(Value::Null),
+        },
+    };
+    let is_trimmed = |character: char| what.contains(&character);
+    let of = if start { of.trim_start_matches(is_trimmed) } else { &of };
+    Ok(Value::Text(if end { of.trim_end_matches(is_trimmed) } else { of }.to_owned()))
+}
+
+/// A whole number of a series; another value is an error, since a series without it would be wrong.
+fn series_number(call: &Context<'_>) -> rusqlite::Result<Value> {
+    match (raw(call, 0), whole(call, 0)) {
+        (ValueRef::Null, _) => Ok(Value::Null),
+        (_, Some(number)) => Ok(Value::Integer(number)),
+        (_, None) => Err(Error::UserFunctionError("a series of other values than whole numbers".into())),
+    }
 }
 
 #[cfg(test)]
@@ -547,7 +586,7 @@ mod tests {
         let before = all.len();
         all.dedup();
         assert_eq!(all.len(), before);
-        assert_eq!(sqlite_name("pg_series"), None, "what the rewriting uses is not called by clients");
+        assert_eq!(sqlite_name("pg_series_step"), None, "what the rewriting uses is not called by clients");
         assert_eq!(sqlite_name("load_extension"), None);
         assert_eq!(sqlite_name("randomblob"), None);
         assert_eq!(sqlite_name("pg_read_file"), None);

@@ -1,20 +1,21 @@
-//! What clients read of a database before they query it: `pg_catalog` and `information_schema`, as
-//! tables of an SQLite database in memory that one connection has for itself. Statements are
-//! rewritten on the syntax tree (`rewrite`), so that only tables and functions of a list are
-//! reached, and nothing but this database is.
+//! The tables that clients read before they query a database: `pg_catalog` and
+//! `information_schema`, as tables of an SQLite database in memory that one connection has for
+//! itself. Statements are rewritten on the syntax tree (`rewrite`), so that only tables and
+//! functions of a list are reached, and nothing but this database is.
 
+mod access;
 mod content;
 mod functions;
 mod naming;
+mod patterns;
 mod rewrite;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod type_names;
+mod watch;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -24,25 +25,37 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
 use super::answer::{Heading, Rows};
+use super::budget::Held;
 use super::kind::{Kind, Value};
-use super::refusal::{CANCELED, INTERNAL, Refusal, SYNTAX, TOO_MUCH, UNKNOWN_COLUMN, UNKNOWN_FUNCTION, UNSUPPORTED};
+use super::refusal::{
+    CANCELED, INTERNAL, NOT_PERMITTED, Refusal, SYNTAX, TOO_MUCH, UNKNOWN_COLUMN, UNKNOWN_FUNCTION, UNSUPPORTED,
+};
 use super::tokens::Parameter;
 use rewrite::Bound;
 use tables::Tables;
 
 use content::Names;
 pub(super) use content::{Column, Content};
+pub(super) use watch::Until;
+use watch::Watch;
 
 /// How deep a statement may be nested.
 const DEPTH_MAX: usize = 60;
-/// The longest text in an answer about the catalog, in bytes.
-const TEXT_BYTES_MAX: i32 = 1 << 20;
-/// After so many steps of SQLite a statement's time is looked at.
-const STEPS: i32 = 2000;
+/// The longest text in a statement over the catalog, in bytes; for an auditor, whose journal has
+/// longer ones, more.
+const TEXT_BYTES_MAX: i32 = 64 << 10;
+const JOURNAL_TEXT_BYTES_MAX: i32 = 1 << 20;
+/// After this many steps of SQLite, the time and the memory of a statement are looked at.
+const STEPS: i32 = 500;
+/// The memory that a statement may take in SQLite, beside that of its answer.
+const WORK_BYTES_MAX: usize = 64 << 20;
 
 pub(super) struct Catalog {
     connection: Connection,
     tables: Tables,
+    watch: Watch,
+    /// The memory of the journal's copy.
+    _held: Option<Held>,
 }
 
 impl std::fmt::Debug for Catalog {
@@ -51,44 +64,47 @@ impl std::fmt::Debug for Catalog {
     }
 }
 
-/// What ends a statement: its time is over, or somebody canceled it.
-#[derive(Debug, Clone)]
-pub(super) struct Until {
-    pub(super) deadline: Instant,
-    pub(super) canceled: Arc<AtomicBool>,
-}
-
-impl Until {
-    pub(super) fn is_over(&self) -> bool {
-        self.canceled.load(Ordering::SeqCst) || Instant::now() >= self.deadline
-    }
-}
-
 impl Catalog {
     pub(super) fn new(
         content: &Content,
         setting: impl Fn(&str) -> Option<String> + Send + 'static,
+        held: Option<Held>,
     ) -> Result<Catalog, Refusal> {
         let tables = if content.journal.is_some() { Tables::with_journal() } else { Tables::default() };
-        let names = Arc::new(Names::new(&tables, content));
+        let watch = Watch::default();
+        let names = Arc::new(Names::new(&tables, content, watch.clone()));
+        let text_bytes_max = if content.journal.is_some() { JOURNAL_TEXT_BYTES_MAX } else { TEXT_BYTES_MAX };
         let build = || -> rusqlite::Result<Connection> {
             let connection = Connection::open_in_memory()?;
             connection.execute_batch(
-                "ATTACH ':memory:' AS pg_catalog; ATTACH ':memory:' AS information_schema; ATTACH ':memory:' AS public;
-                 PRAGMA case_sensitive_like = ON; PRAGMA trusted_schema = OFF;",
+                // Nothing is written to the disk, also not while a statement sorts.
+                "PRAGMA temp_store = MEMORY;
+                 ATTACH ':memory:' AS pg_catalog; ATTACH ':memory:' AS information_schema; ATTACH ':memory:' AS public;
+                 PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
             )?;
             connection.execute_batch(&tables.create())?;
             content::fill(&connection, &tables, content)?;
             functions::register(&connection, &names, &content.user, setting)?;
             use rusqlite::config::DbConfig;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-            connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, TEXT_BYTES_MAX)?;
-            connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 3)?;
             connection.execute_batch("PRAGMA query_only = ON;")?;
+            use rusqlite::limits::Limit;
+            for (limit, most) in [
+                (Limit::SQLITE_LIMIT_LENGTH, text_bytes_max),
+                (Limit::SQLITE_LIMIT_ATTACHED, 3),
+                (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
+                (Limit::SQLITE_LIMIT_VDBE_OP, 1 << 18),
+                (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+                (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+                (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+            ] {
+                connection.set_limit(limit, most)?;
+            }
+            connection.authorizer(Some(access::authorizer(&tables)));
             Ok(connection)
         };
         let connection = build().map_err(|error| Refusal::new(INTERNAL, error.to_string(), ""))?;
-        Ok(Catalog { connection, tables })
+        Ok(Catalog { connection, tables, watch, _held: held })
     }
 
     /// Answers a statement, or says which columns its answer has.
@@ -96,7 +112,7 @@ impl Catalog {
         &self,
         tokens: &[Token],
         parameters: &[Parameter],
-        rows_max: Option<usize>,
+        most: Option<(usize, Held)>,
         until: &Until,
     ) -> Result<Rows, Refusal> {
         let mut query = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(DEPTH_MAX).with_tokens(tokens.to_vec());
@@ -106,10 +122,15 @@ impl Catalog {
         }
         let shown = naming::columns(&parsed);
         let bound = rewrite::rewrite(&mut parsed, &self.tables, parameters)?;
-        let watch = until.clone();
+        // Rows of the answer take up to twice what is counted, while their list grows.
+        let answer_bytes = most.as_ref().map_or(0, |(_, held)| 2 * held.left());
+        self.watch.begin(until, WORK_BYTES_MAX.saturating_add(answer_bytes));
+        let watch = self.watch.clone();
         self.connection.progress_handler(STEPS, Some(move || watch.is_over()));
-        let answered = self.run(&parsed.to_string(), &bound, shown, rows_max);
+        let answered = self.run(&parsed.to_string(), &bound, shown, most);
         self.connection.progress_handler(0, None::<fn() -> bool>);
+        let answered = answered.map_err(|refusal| self.watch.reason().unwrap_or(refusal));
+        self.watch.end();
         answered
     }
 
@@ -118,7 +139,7 @@ impl Catalog {
         sql: &str,
         bound: &[Bound],
         shown: Option<Vec<(String, Option<Kind>)>>,
-        rows_max: Option<usize>,
+        most: Option<(usize, Held)>,
     ) -> Result<Rows, Refusal> {
         let mut statement = self.connection.prepare(sql).map_err(|error| refused(&error))?;
         if !statement.readonly() {
@@ -136,24 +157,25 @@ impl Catalog {
                 heading.kind = kind.unwrap_or(heading.kind);
             }
         }
-        let mut rows = Vec::new();
-        if let Some(rows_max) = rows_max {
-            for (number, value) in (1..).zip(bound) {
-                // A value of a part that was taken out has no place.
-                if let Ok(Some(place)) = statement.parameter_index(&format!("$b{number}")) {
-                    statement.raw_bind_parameter(place, value).map_err(|error| refused(&error))?;
-                }
-            }
-            let mut found = statement.raw_query();
-            while let Some(row) = found.next().map_err(|error| refused(&error))? {
-                if rows.len() == rows_max {
-                    return Err(Refusal::new(TOO_MUCH, format!("more than {rows_max} rows"), "use LIMIT"));
-                }
-                let cells = (0..headings.len()).map(|place| row.get_ref(place).map_or(Value::Null, value));
-                rows.push(cells.collect());
+        let Some((rows_max, mut held)) = most else { return Ok(Rows { headings, ..Rows::default() }) };
+        for (number, value) in (1..).zip(bound) {
+            // A value of a part that was taken out has no place.
+            if let Ok(Some(place)) = statement.parameter_index(&format!("$b{number}")) {
+                statement.raw_bind_parameter(place, value).map_err(|error| refused(&error))?;
             }
         }
-        Ok(Rows { headings, rows, notes: Vec::new() })
+        let mut rows = Vec::new();
+        let mut found = statement.raw_query();
+        while let Some(row) = found.next().map_err(|error| refused(&error))? {
+            if rows.len() == rows_max {
+                return Err(Refusal::new(TOO_MUCH, format!("more than {rows_max} rows"), "use LIMIT"));
+            }
+            let cells: Vec<Value> =
+                (0..headings.len()).map(|place| row.get_ref(place).map_or(Value::Null, value)).collect();
+            held.add_row(&cells)?;
+            rows.push(cells);
+        }
+        Ok(Rows { headings, rows, notes: Vec::new(), held: Some(held) })
     }
 }
 
@@ -191,7 +213,7 @@ fn parse_expression(text: &str) -> Result<Expr, Refusal> {
     parser.and_then(|mut parser| parser.parse_expr()).map_err(not_read)
 }
 
-/// What SQLite could not do, in PostgreSQL's codes.
+/// Errors of SQLite, in PostgreSQL's codes.
 fn refused(error: &rusqlite::Error) -> Refusal {
     let text: String = error.to_string().chars().take(120).collect();
     if let rusqlite::Error::SqliteFailure(failure, _) = error
@@ -199,7 +221,11 @@ fn refused(error: &rusqlite::Error) -> Refusal {
     {
         return Refusal::new(CANCELED, "the statement was canceled, or its time is over", "");
     }
-    let code = if text.contains("no such column") || text.contains("ambiguous column") {
+    let code = if let rusqlite::Error::SqliteFailure(failure, _) = error
+        && failure.code == rusqlite::ErrorCode::AuthorizationForStatementDenied
+    {
+        NOT_PERMITTED
+    } else if text.contains("no such column") || text.contains("ambiguous column") {
         UNKNOWN_COLUMN
     } else if text.contains("no such function") || text.contains("wrong number of arguments") {
         UNKNOWN_FUNCTION

@@ -1,14 +1,22 @@
 //! How PostgreSQL names columns that have no alias, and of which type an expression is.
 
-use sqlparser::ast::{DataType, Expr, Ident, Query, SelectItem, SetExpr, Value as Literal};
+use sqlparser::ast::{DataType, Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Value as Literal};
 
 use super::super::kind::Kind;
 use super::functions;
-use super::rewrite::parts;
 
 /// A name without quotes is in lower case.
 pub(super) fn folded(ident: &Ident) -> String {
     if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
+}
+
+/// The parts of a name with dots.
+pub(super) fn parts(name: &ObjectName) -> Option<Vec<String>> {
+    let part = |part: &ObjectNamePart| match part {
+        ObjectNamePart::Identifier(ident) => Some(folded(ident)),
+        ObjectNamePart::Function(_) => None,
+    };
+    name.0.iter().map(part).collect()
 }
 
 /// The name of a type, without its schema and length.
@@ -18,7 +26,7 @@ pub(super) fn type_name(data_type: &DataType) -> String {
     text.split('(').next().unwrap_or(text).trim().trim_matches('"').to_owned()
 }
 
-/// What a column without an alias is called.
+/// The name of a column without an alias.
 pub(super) fn column(expr: &Expr) -> String {
     named(expr).unwrap_or_else(|| "?column?".to_owned())
 }
@@ -44,7 +52,7 @@ fn named(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The columns of a query with the types that show in its text; nothing when one is a star.
+/// The columns of a query with the types that show in its text; `None` when one is a star.
 pub(super) fn columns(query: &Query) -> Option<Vec<(String, Option<Kind>)>> {
     let mut body = &*query.body;
     loop {

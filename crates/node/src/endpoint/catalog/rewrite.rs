@@ -14,9 +14,8 @@ use sqlparser::ast::{
 use super::super::kind::Kind;
 use super::super::refusal::{Refusal, SYNTAX, UNKNOWN_FUNCTION, UNKNOWN_TABLE};
 use super::super::tokens::{DATABASE, Parameter, SCHEMA, is_release, number};
-use super::functions;
-use super::naming;
 use super::tables::Tables;
+use super::{access, functions, naming};
 
 /// A value that SQLite is given beside the statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,14 +70,6 @@ fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::Value(Literal::Null.into()))
 }
 
-pub(super) fn parts(name: &ObjectName) -> Option<Vec<String>> {
-    let part = |part: &ObjectNamePart| match part {
-        ObjectNamePart::Identifier(ident) => Some(naming::folded(ident)),
-        ObjectNamePart::Function(_) => None,
-    };
-    name.0.iter().map(part).collect()
-}
-
 impl Rewriter<'_> {
     fn refuse(&mut self, refusal: Refusal) -> Flow {
         self.refusal = Some(refusal);
@@ -122,7 +113,7 @@ impl Rewriter<'_> {
     }
 
     fn table(&mut self, name: &mut ObjectName) -> Flow {
-        let Some(mut names) = parts(name) else { return self.unsupported("this table") };
+        let Some(mut names) = naming::parts(name) else { return self.unsupported("this table") };
         if is_release(&names) {
             let what = "a subquery or join over the release";
             return self.refuse(Refusal::unsupported(what, "query it alone: SELECT … FROM data …"));
@@ -157,10 +148,10 @@ impl Rewriter<'_> {
     fn rows_of(&mut self, factor: &mut TableFactor) -> Flow {
         let (name, arguments, alias) = match factor {
             TableFactor::Table { name, args: Some(args), alias, with_ordinality: false, .. } => {
-                (parts(name), args.args.clone(), alias.clone())
+                (naming::parts(name), args.args.clone(), alias.clone())
             }
             TableFactor::Function { name, args, alias, with_ordinality: false, .. } => {
-                (parts(name), args.clone(), alias.clone())
+                (naming::parts(name), args.clone(), alias.clone())
             }
             TableFactor::UNNEST { array_exprs, alias, with_offset: false, with_ordinality: false, .. } => {
                 let arguments =
@@ -183,18 +174,34 @@ impl Rewriter<'_> {
                 return self.derived(factor, "SELECT 'select' AS \"word\", 'R' AS \"catcode\"", alias, &name);
             }
             ("unnest", Some(arguments)) if arguments.len() == 1 => call("pg_elements", arguments),
-            ("generate_series", Some(arguments)) if arguments.len() == 2 => call("pg_series", arguments),
+            ("generate_series", Some(arguments)) if matches!(arguments.len(), 2 | 3) => {
+                return self.series(factor, &arguments, alias);
+            }
             _ => return self.refuse(unknown_function(&name)),
         };
-        let column = alias.as_ref().map_or(name.clone(), |alias| naming::folded(&alias.name));
-        let Some(column) = alias.as_ref().map_or(Some(column), |alias| match alias.columns.as_slice() {
-            [] => Some(naming::folded(&alias.name)),
-            [one] => Some(naming::folded(&one.name)),
-            _ => None,
-        }) else {
+        let Some(column) = column_of(alias.as_ref(), &name) else {
             return self.unsupported("several columns of a function");
         };
         let text = format!("SELECT value AS \"{column}\" FROM json_each({rows})");
+        self.derived(factor, &text, alias, &column)
+    }
+
+    /// Whole numbers from a first to a last one, made row by row: a long series takes time and no
+    /// more memory than its rows.
+    fn series(&mut self, factor: &mut TableFactor, arguments: &[Expr], alias: Option<TableAlias>) -> Flow {
+        let Some(column) = column_of(alias.as_ref(), "generate_series") else {
+            return self.unsupported("several columns of a function");
+        };
+        let step = arguments.get(2).map_or("1".to_owned(), ToString::to_string);
+        let [first, last] = [&arguments[0], &arguments[1]];
+        let text = format!(
+            "WITH RECURSIVE \"ends\"(\"a\", \"b\", \"s\") AS (SELECT pg_series_number({first}), \
+             pg_series_number({last}), pg_series_step({step})), \"series\"(\"value\") AS (SELECT \"a\" FROM \"ends\" \
+             WHERE (\"s\" > 0 AND \"a\" <= \"b\") OR (\"s\" < 0 AND \"a\" >= \"b\") \
+             UNION ALL SELECT \"series\".\"value\" + \"s\" FROM \"series\", \"ends\" \
+             WHERE (\"s\" > 0 AND \"series\".\"value\" <= \"b\" - \"s\") OR (\"s\" < 0 AND \"series\".\"value\" >= \"b\" - \"s\")) \
+             SELECT \"value\" AS \"{column}\" FROM \"series\""
+        );
         self.derived(factor, &text, alias, &column)
     }
 
@@ -212,7 +219,7 @@ impl Rewriter<'_> {
     }
 
     fn function(&mut self, function: &mut Function) -> Result<Option<Expr>, Refusal> {
-        let name = parts(&function.name).and_then(|parts| parts.into_iter().next_back()).unwrap_or_default();
+        let name = naming::parts(&function.name).and_then(|parts| parts.into_iter().next_back()).unwrap_or_default();
         if let FunctionArguments::Subquery(query) = &function.args {
             if name != "array" {
                 return Err(unknown_function(&name));
@@ -262,14 +269,14 @@ impl Rewriter<'_> {
             },
             Expr::AnyOp { left, compare_op, right, .. } => Some(any(take(left), compare_op, take(right), false)?),
             Expr::AllOp { left, compare_op, right } => Some(any(take(left), compare_op, take(right), true)?),
-            Expr::Like { any: false, escape_char, .. } => {
-                if escape_char.is_none() {
-                    *escape_char = Some(Box::new(self.bind(Bound::Text("\\".to_owned()))));
-                }
-                None
+            Expr::Like { any: false, negated, expr: of, pattern, escape_char } => {
+                let escape = escape_char.as_mut().map(|escape| take(escape));
+                let called = call("pg_like", [take(of), take(pattern)].into_iter().chain(escape).collect());
+                Some(if *negated { not(called) } else { called })
             }
-            Expr::ILike { any: false, negated, expr: of, pattern, escape_char: None } => {
-                let called = call("pg_ilike", vec![take(of), take(pattern)]);
+            Expr::ILike { any: false, negated, expr: of, pattern, escape_char } => {
+                let escape = escape_char.as_mut().map(|escape| take(escape));
+                let called = call("pg_ilike", [take(of), take(pattern)].into_iter().chain(escape).collect());
                 Some(if *negated { not(called) } else { called })
             }
             Expr::Substring { expr: of, substring_from, substring_for, .. } => {
@@ -281,7 +288,7 @@ impl Rewriter<'_> {
                 }
                 Some(call("pg_substring", arguments))
             }
-            Expr::Position { expr: of, r#in } => Some(call("instr", vec![take(r#in), take(of)])),
+            Expr::Position { expr: of, r#in } => Some(call("pg_position", vec![take(r#in), take(of)])),
             Expr::Trim {
                 expr: of,
                 trim_what,
@@ -289,7 +296,7 @@ impl Rewriter<'_> {
                 trim_where: None | Some(TrimWhereField::Both),
             } => {
                 let what = trim_what.as_mut().map(|what| take(what));
-                Some(call("trim", std::iter::once(take(of)).chain(what).collect()))
+                Some(call("pg_trim", std::iter::once(take(of)).chain(what).collect()))
             }
             Expr::Array(array) => {
                 let elements = array.elem.iter_mut().map(take).collect();
@@ -334,6 +341,16 @@ impl Rewriter<'_> {
             | Expr::Tuple(_) => None,
             _ => return unsupported("this expression"),
         })
+    }
+}
+
+/// The name of the one column that a function in FROM gives; `None` where several are named.
+fn column_of(alias: Option<&TableAlias>, name: &str) -> Option<String> {
+    match alias.map(|alias| (alias.columns.as_slice(), &alias.name)) {
+        None => Some(name.to_owned()),
+        Some(([], name)) => Some(naming::folded(name)),
+        Some(([one], _)) => Some(naming::folded(&one.name)),
+        Some(_) => None,
     }
 }
 
@@ -451,6 +468,11 @@ impl VisitorMut for Rewriter<'_> {
             return self.refuse(Refusal::new(super::super::refusal::READ_ONLY, problem, "use SELECT alone"));
         }
         if let Some(with) = &query.with {
+            let mut names = with.cte_tables.iter().map(|cte| naming::folded(&cte.alias.name));
+            if let Some(name) = names.find(|name| access::is_internal(name)) {
+                let problem = format!("WITH cannot give the name {}", name.chars().take(60).collect::<String>());
+                return self.refuse(Refusal::new(SYNTAX, problem, "choose another name"));
+            }
             self.ctes.extend(with.cte_tables.iter().map(|cte| naming::folded(&cte.alias.name)));
         }
         ControlFlow::Continue(())

@@ -111,7 +111,7 @@ pub(super) fn kind(declared: &str) -> super::super::kind::Kind {
     super::super::kind::Kind::from_name(declared.strip_suffix(" TEXT").unwrap_or(declared))
 }
 
-/// What a column has when nothing is said about it.
+/// The default of a column.
 pub(super) fn default(kind: &str) -> rusqlite::types::Value {
     use rusqlite::types::Value;
     match kind {

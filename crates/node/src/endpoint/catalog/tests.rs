@@ -2,12 +2,14 @@
 //! answered for a table of the same three columns. Those of DBeaver and Metabase are what their
 //! drivers are known to ask; these programs were not run.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::super::budget::{Budget, Pool};
 use super::super::refusal::{
-    CANCELED, READ_ONLY, Refusal, SYNTAX, UNKNOWN_COLUMN, UNKNOWN_FUNCTION, UNKNOWN_TABLE, UNSUPPORTED,
+    CANCELED, NOT_PERMITTED, OUT_OF_MEMORY, READ_ONLY, Refusal, SYNTAX, TOO_MUCH, UNKNOWN_COLUMN, UNKNOWN_FUNCTION,
+    UNKNOWN_TABLE, UNSUPPORTED,
 };
 use super::super::tokens::{Parameter, TOKENS_MAX, statements};
 use super::*;
@@ -22,7 +24,16 @@ fn catalog() -> Catalog {
         description: "joint release".to_owned(),
         settings: vec![("max_index_keys".to_owned(), "32".to_owned())],
     };
-    Catalog::new(&content, |name| (name == "default_table_access_method").then(|| "heap".to_owned())).unwrap()
+    let setting = |name: &str| (name == "default_table_access_method").then(|| "heap".to_owned());
+    Catalog::new(&content, setting, None).unwrap()
+}
+
+/// Tests that take memory, or measure it, run one after the other.
+static MEMORY: Mutex<()> = Mutex::new(());
+
+fn held(answer_max: usize) -> Held {
+    let pool = || Pool::new(usize::MAX);
+    Budget { answer_max, connection: pool(), node: pool() }.hold()
 }
 
 fn until(milliseconds: u64) -> Until {
@@ -31,7 +42,7 @@ fn until(milliseconds: u64) -> Until {
 
 fn answer(catalog: &Catalog, sql: &str, parameters: &[Parameter]) -> Result<Rows, Refusal> {
     let tokens = statements(sql)?.swap_remove(0);
-    catalog.answer(&tokens, parameters, Some(10_000), &until(20_000))
+    catalog.answer(&tokens, parameters, Some((1_000_000, held(64 << 20))), &until(20_000))
 }
 
 fn cells(catalog: &Catalog, sql: &str) -> Vec<Vec<Option<String>>> {
@@ -187,20 +198,117 @@ fn nothing_but_the_catalog_is_reached() {
     }
 }
 
+/// Tables of SQLite itself are not read, also not under a name that WITH gives in another place.
+#[test]
+fn tables_of_sqlite_are_not_reached_under_other_names() {
+    let catalog = catalog();
+    let code = |sql: &str| answer(&catalog, sql, &[]).map_err(|refusal| refusal.code).map(|rows| rows.rows);
+    for table in ["pragma_database_list", "sqlite_master", "pragma_function_list", "json_tree", "sqlite_schema"] {
+        for sql in [
+            format!("with a as (select * from {table}), {table} as (select 1) select * from a"),
+            format!("select * from {table} union all select * from (with {table} as (select 1) select 1) s"),
+            format!("select (with {table} as (select 1) select 1), (select count(*) from {table})"),
+        ] {
+            let found = code(&sql);
+            assert!(matches!(found, Err(SYNTAX | UNKNOWN_TABLE | NOT_PERMITTED)), "{sql}: {found:?}");
+        }
+    }
+    // The second line of defense, without the rewriting.
+    for sql in [
+        "SELECT * FROM pragma_database_list",
+        "SELECT count(*) FROM sqlite_master",
+        "SELECT count(*) FROM pragma_database_list",
+        "SELECT load_extension('x')",
+        "SELECT 'a' LIKE '%a'",
+        "PRAGMA database_list",
+        "ATTACH ':memory:' AS more",
+        "CREATE TEMP TABLE t (a)",
+    ] {
+        assert!(catalog.connection.prepare(sql).is_err(), "{sql}");
+    }
+}
+
+/// A series has all of its rows, or is an error.
+#[test]
+fn series_are_complete() {
+    let _alone = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let catalog = catalog();
+    let texts = |sql: &str| cells(&catalog, sql).concat().into_iter().flatten().collect::<Vec<_>>();
+    assert_eq!(answer(&catalog, "select * from generate_series(1, 1000000) n", &[]).unwrap().rows.len(), 1_000_000);
+    assert_eq!(texts("select count(*), sum(n) from generate_series(1, 20000) n"), ["20000", "200010000"]);
+    assert_eq!(texts("select n from generate_series(1, 10, 4) as s(n)"), ["1", "5", "9"]);
+    assert_eq!(texts("select n from generate_series(3, 1, -1) n"), ["3", "2", "1"]);
+    assert!(texts("select n from generate_series(3, 1) n").is_empty());
+    assert!(texts("select n from generate_series(1, null) n").is_empty());
+    let largest = "select n from generate_series(9223372036854775806, 9223372036854775807) n";
+    assert_eq!(texts(largest), ["9223372036854775806", "9223372036854775807"]);
+    let refused = |sql: &str| answer(&catalog, sql, &[]).map(|rows| rows.rows.len()).unwrap_err().code;
+    assert_eq!(refused("select * from generate_series(1, 1000001) n"), TOO_MUCH);
+    assert_eq!(refused("select * from generate_series(1, 5, 0) n"), UNSUPPORTED);
+    assert_eq!(refused("select * from generate_series('2026-01-01', '2026-02-01') n"), UNSUPPORTED);
+}
+
+/// Large texts many times: the answer is refused before it takes memory, and so is what SQLite
+/// keeps while it works.
+#[test]
+fn a_statement_does_not_take_more_memory_than_its_budget() {
+    let _alone = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let catalog = catalog();
+    let text = Parameter { oid: 25, text: Some("x".repeat(60_000)) };
+    let before = watch::resident_bytes();
+    for sql in [
+        "select $1::text from generate_series(1, 1000000) n",
+        "select $1::text || n from generate_series(1, 1000000) n order by 1",
+        "select count(*) from (select distinct $1::text || n as t from generate_series(1, 1000000) n) s",
+        "with recursive r(t, n) as (select $1::text, 1 union select $1::text || n, n + 1 from r where n < 1000000) \
+         select max(t) from r",
+        "select a.t || b.t from (select $1::text || n as t from generate_series(1, 2000) n) a, \
+         (select $1::text || n as t from generate_series(1, 2000) n) b order by 1",
+    ] {
+        let refused = answer(&catalog, sql, std::slice::from_ref(&text)).map(|rows| rows.rows.len()).unwrap_err();
+        let known = [TOO_MUCH, OUT_OF_MEMORY, UNSUPPORTED];
+        assert!(known.contains(&refused.code), "{sql}: {refused:?}");
+        if let Some((before, now)) = before.zip(watch::resident_bytes()) {
+            assert!(now.saturating_sub(before) < 400 << 20, "{sql}: {} MiB more", (now - before) >> 20);
+        }
+    }
+    assert_eq!(cells(&catalog, "select 1").len(), 1, "and the connection goes on");
+}
+
+#[test]
+fn patterns_do_not_outlive_the_deadline() {
+    let _alone = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let catalog = catalog();
+    let parameters = ["(a*)*(a|aa)+[^b]{1,40}c", "a"].map(|text| {
+        let text = if text == "a" { "a".repeat(8000) } else { text.to_owned() };
+        Parameter { oid: 25, text: Some(text) }
+    });
+    for sql in [
+        "select count(*) from generate_series(1, 1000000) n where $2::text || n ~ $1::text",
+        "select count(*) from generate_series(1, 1000000) n where $2::text like '%a%a%a%a%a%a%a%a%a%a%a%b'",
+    ] {
+        let tokens = statements(sql).unwrap().swap_remove(0);
+        let began = Instant::now();
+        let refused = catalog.answer(&tokens, &parameters, Some((10, held(1 << 20))), &until(300)).unwrap_err();
+        assert_eq!(refused.code, CANCELED, "{sql}: {refused:?}");
+        assert!(began.elapsed() < Duration::from_secs(8), "{sql}: {:?}", began.elapsed());
+    }
+}
+
 #[test]
 fn what_takes_too_long_ends() {
     let catalog = catalog();
     let endless = "with recursive r(n) as (select 1 union all select n + 1 from r) select count(*) from r";
     let tokens = statements(endless).unwrap().swap_remove(0);
     let began = Instant::now();
-    assert_eq!(catalog.answer(&tokens, &[], Some(10), &until(100)).unwrap_err().code, CANCELED);
+    assert_eq!(catalog.answer(&tokens, &[], Some((10, held(1 << 20))), &until(100)).unwrap_err().code, CANCELED);
     assert!(began.elapsed() < Duration::from_secs(5));
     let canceled = Until { canceled: Arc::new(AtomicBool::new(true)), ..until(60_000) };
-    assert_eq!(catalog.answer(&tokens, &[], Some(10), &canceled).unwrap_err().code, CANCELED);
+    assert_eq!(catalog.answer(&tokens, &[], Some((10, held(1 << 20))), &canceled).unwrap_err().code, CANCELED);
     assert_eq!(cells(&catalog, "select 1").len(), 1, "and the connection goes on");
 }
 
-/// The deepest trees that so many words allow: the stack holds them.
+/// The deepest trees that the limit on words allows: the stack holds them.
 #[test]
 fn deep_statements_do_not_end_the_process() {
     let half = TOKENS_MAX / 2 - 10;

@@ -101,7 +101,7 @@ fn no_release_of_clones_tells_how_values_go_with_the_rest() {
 /// Whose sensitive value goes with the rest, as in a census: the default keeps classes at least as
 /// close as the scan does.
 #[test]
-fn classes_are_no_farther_apart_than_by_the_scan() {
+fn classes_are_at_most_as_far_apart_as_by_the_scan() {
     let mut fewer = 0;
     for seed in seeds(12) {
         let mut rng = StdRng::seed_from_u64(seed);

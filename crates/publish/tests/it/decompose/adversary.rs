@@ -184,7 +184,7 @@ fn fill(
     }
 }
 
-/// For everything that the attacker of a rule may know of somebody in the table, how often each
+/// For everything that the attacker of a rule may know of a person in the table, how often each
 /// value is the right one, over all tables that agree with what is published.
 pub(super) fn beliefs(case: &Case, rule: &Rule, published: &Published) -> Vec<Vec<u64>> {
     let know: Vec<usize> = rule.know.iter().collect();
@@ -259,7 +259,7 @@ fn dependencies_in(case: &Case, rng: &mut StdRng) -> Vec<Dependency> {
 }
 
 /// Four people who can share a bucket of two sensitive attributes, and one or two who perhaps
-/// cannot: what is not released of them, and that it is not released, raises nobody's confidence.
+/// cannot: what is not released of them, and that it is not released, raises no confidence.
 #[test]
 fn rows_without_a_sensitive_value_disclose_nothing() {
     let (mut without_value, mut tried) = (0, 0);

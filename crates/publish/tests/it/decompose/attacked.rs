@@ -59,10 +59,10 @@ fn nothing_is_found_in_normal_form() {
 }
 
 /// Tables drawn without a thought for rules, of three or four people: what the attack says it has
-/// found is held against everything that could be true; and joined one attribute after the other it
-/// finds no more than joined at once.
+/// found is compared with everything that could be true; and joined one attribute after the other
+/// it finds no more than joined at once.
 #[test]
-fn what_is_found_is_true_of_every_table_that_agrees() {
+fn findings_are_true_of_every_table_that_agrees() {
     let (mut broken, mut found, mut found_one_by_one) = (0, 0, 0);
     for seed in seeds(300) {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -97,7 +97,7 @@ fn drawn_table(case: &Case, protect: usize, rng: &mut StdRng) -> Subtable {
         return Subtable::plain(attributes.into_iter().collect());
     }
     attributes.push(protect);
-    // Every number up to the last is somebody's.
+    // Every number up to the last belongs to a person.
     let mut of_row: Vec<u32> = (0..case.rows).map(|_| rng.random_range(0..2)).collect();
     if !of_row.contains(&0) {
         of_row.fill(0);
@@ -106,7 +106,7 @@ fn drawn_table(case: &Case, protect: usize, rng: &mut StdRng) -> Subtable {
 }
 
 /// How many values are possible for the one row of some table that is left with the fewest, for
-/// somebody who sees of it the bucket and what other tables hold too.
+/// an attacker who sees of it the bucket and what other tables hold too.
 fn fewest_left(case: &Case, tables: &[Subtable]) -> usize {
     let seen = published(case, tables, &[]);
     let mut fewest = usize::MAX;
@@ -139,7 +139,7 @@ fn rule(know: &[usize], protect: usize) -> Rule {
     Rule { know: know.iter().copied().collect(), protect: AttributeSet::of(protect), require }
 }
 
-/// Everybody by number, with an illness, which goes with a ward.
+/// Every person by number, with an illness, which goes with a ward.
 fn many(rows: u32) -> Case {
     let illness = |person: u32| if person < 8 { person % 4 } else { person % 2 };
     let columns = vec![
@@ -173,7 +173,7 @@ fn large_tables_are_attacked_too() {
 
 /// What a dependency lets attackers conclude is a table that they have already.
 #[test]
-fn what_attackers_know_takes_part() {
+fn known_dependencies_take_part_in_the_attack() {
     let columns = vec![Codes::from_iter(4, 0..4), Codes::from_iter(2, [0, 0, 1, 1])];
     let case = Case { columns, cardinalities: vec![4, 2], rows: 4, rules: vec![rule(&[0], 1)] };
     let tables = [in_buckets(&case, &[0, 1], &[1], vec![0, 1, 0, 1])];
@@ -195,7 +195,7 @@ fn every_sensitive_attribute_is_attacked_beside_the_others() {
         panic!("not found")
     };
     assert!(words.contains("values of `attribute 2`"), "{words}");
-    // Both values of each, but whoever knows the first attribute knows the second.
+    // Both values of each, but the first attribute determines the second.
     let Attacked::Breached(words) = attacked(&case, &[], &made([0, 1, 1, 0, Groups::NONE])) else {
         panic!("not found")
     };

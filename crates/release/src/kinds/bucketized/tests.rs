@@ -113,7 +113,7 @@ fn tables_that_do_not_belong_together_are_reported() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused() {
+fn unreadable_tables_are_refused() {
     assert!(examine(QUASI, "2,flu,4294967296\n").unwrap_err().to_string().contains("a count of 4294967296"));
     assert!(examine("23,first\n", SENSITIVE).is_err());
     assert!(examine(QUASI, "2,flu,1.5\n").is_err());

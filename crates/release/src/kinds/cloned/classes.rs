@@ -1,8 +1,8 @@
 //! A cloned release as an adversary combines it with others: which people a sub-class can hold, and
 //! which sensitive values its class has.
 //!
-//! Counts of categories say who cannot be in a sub-class: whoever has a value that it does not
-//! list. A mean and an indicative range rule nobody out, so a cell of numbers covers everything.
+//! Counts of categories say who cannot be in a sub-class: people with a value that it does not
+//! list. A mean and an indicative range exclude no one, so a cell of numbers covers everything.
 //! Sub-classes with equal cells whose classes have the same shares of every value are listed as
 //! one, since nothing that follows from them differs: the rows add up, and so do the counts behind
 //! them.
@@ -13,8 +13,8 @@ use super::{CloneClass, Cloned, OfAttribute};
 use crate::classes::{QuasiLabels, ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Cover, gcd};
 
-/// What stands for a cell that rules nobody out.
-const ANYTHING: &str = "*";
+/// The label of a cell that excludes no one.
+const ANY_VALUE: &str = "*";
 
 /// The labels of one attribute, collected as they are met.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Labels {
             if *missing {
                 leaves.push(String::new());
             }
-            self.labels.push(if *numbers { ANYTHING.to_owned() } else { leaves.join(" or ") });
+            self.labels.push(if *numbers { ANY_VALUE.to_owned() } else { leaves.join(" or ") });
             self.covers.push(match leaves.as_slice() {
                 _ if *numbers => Cover::Everything,
                 [only] if only.is_empty() => Cover::Missing,

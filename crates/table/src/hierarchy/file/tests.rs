@@ -95,8 +95,8 @@ fn a_missing_value_without_a_row_stays_by_itself_until_the_top() {
 
     let ages = Files::new().build("1;*\n2;*\n", &domain(&["1", ""]));
     assert_eq!(ages.levels()[1].labels[0].cover, leaves(&["1", "2", ""]));
-    let nobody = Files::new().build(JOBS, &domain(&[""]));
-    assert_eq!((texts(&nobody, 1), texts(&nobody, 2)), (vec![String::new()], vec!["*".to_owned()]));
+    let empty = Files::new().build(JOBS, &domain(&[""]));
+    assert_eq!((texts(&empty, 1), texts(&empty, 2)), (vec![String::new()], vec!["*".to_owned()]));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_single_column_is_a_hierarchy_of_one_value() {
     let hierarchy = Files::new().build("all\n", &domain(&["all"]));
     assert_eq!((hierarchy.top(), hierarchy.leaves()), (0, 1));
     assert!(Files::new().refusal("a\nb\n", &["a"]).starts_with("levels.csv: attribute `age`: the file has one column"));
-    assert!(Files::new().refusal("a\n", &["a", ""]).contains("no one top"));
+    assert!(Files::new().refusal("a\n", &["a", ""]).contains("no common top"));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn every_fault_is_refused_where_it_is() {
         (
             "a;x\nb;y\n",
             &["a"],
-            "levels.csv:2: attribute `age`: there is no one top: the last level, 1, has `y` here and `x` on line 1",
+            "levels.csv:2: attribute `age`: the values have no common top: the last level, 1, has `y` here and `x` on line 1",
         ),
         ("a;*\n", &["a", "b"], "levels.csv: attribute `age`: the file lacks 1 value that the data holds: `b`"),
         (" a;*\n", &["a"], "hint: line 1 has ` a`, which differs in spaces only"),

@@ -71,7 +71,7 @@ impl Growing {
         Ok(match (cell, self.kind) {
             (Cell::Missing, _) => ABSENT,
             (Cell::Float(value), _) if !value.is_finite() => {
-                return Err((format!("`{value}` is no number"), "store a value that is unknown as NULL"));
+                return Err((format!("`{value}` is not a number"), "store a value that is unknown as NULL"));
             }
             (Cell::Integer(value), Some(Kind::Integer)) => self.number(value as u64, &value),
             (Cell::Float(value), Some(Kind::Float)) => self.number(value.to_bits(), &value),
@@ -128,17 +128,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kind_cannot_take_is_refused_with_its_row() {
+    fn values_of_another_kind_are_refused_with_their_row() {
         let error = table(Some(Kind::Integer), &[Cell::Integer(1), Cell::Text("x")]).unwrap_err().to_string();
         assert!(error.starts_with("people.db: row 2, column x: `x` is not an integer"), "{error}");
         let error = table(Some(Kind::Float), &[Cell::Float(f64::NAN)]).unwrap_err().to_string();
-        assert!(error.starts_with("people.db: row 1, column x: `NaN` is no number"), "{error}");
+        assert!(error.starts_with("people.db: row 1, column x: `NaN` is not a number"), "{error}");
         let bytes = [Cell::Bytes(b"a"), Cell::Bytes(b"a"), Cell::Bytes(b"a\xff")];
         let error = table(None, &bytes).unwrap_err().to_string();
         assert!(error.starts_with("people.db: row 3, column x: a text that is not UTF-8"), "{error}");
         let error = table(None, &[Cell::Bytes(b"a"), Cell::Bytes(b"a\0")]).unwrap_err().to_string();
         assert!(error.contains("row 2, column x") && error.contains("NUL"), "{error}");
         let error = table(Some(Kind::Float), &[]).unwrap_err().to_string();
-        assert!(error.starts_with("people.db: there are no rows"), "{error}");
+        assert!(error.starts_with("people.db: the table has no rows"), "{error}");
     }
 }

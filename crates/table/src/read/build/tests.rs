@@ -102,7 +102,7 @@ fn a_cell_that_cannot_be_taken_is_named_and_nothing_is_appended() {
     let mut builder = TableBuilder::new(["name", "age"]).unwrap();
     builder.push_columns(vec![Cells::from(vec!["Ann", "Bob"]), Cells::from(vec![1.5, 2.5])]).unwrap();
     let refusals: [(Vec<Cells>, &str, &str); 6] = [
-        (vec![Cells::from(vec!["Cy", "Di"]), Cells::from(vec![1.0, f64::NAN])], "row 4, column age", "is no number"),
+        (vec![Cells::from(vec!["Cy", "Di"]), Cells::from(vec![1.0, f64::NAN])], "row 4, column age", "is not a number"),
         (vec![Cells::from(vec!["C\0"]), Cells::from(vec![1.0])], "row 3, column name", "NUL"),
         (vec![Cells::from(vec!["Cy"]), Cells::from(vec![1])], "column age", "integer cells after float cells"),
         (vec![Cells::from(vec!["Cy"]), Cells::from(vec![1.0, 2.0])], "column age", "2 rows, where column name has 1"),

@@ -63,7 +63,7 @@ pub(super) fn check_rows(path: &Path, rows: usize, limits: &Limits) -> Result<()
 }
 
 pub(super) fn no_rows(path: &Path) -> TableError {
-    TableError::input(path.display().to_string(), "there are no rows", "a table needs at least one row of data")
+    TableError::input(path.display().to_string(), "the table has no rows", "a table needs at least one row of data")
 }
 
 struct Begun<'a> {

@@ -11,7 +11,7 @@ use crate::read::delimiter;
 use crate::read::interner::Interner;
 use crate::read::marks::Marks;
 
-/// What is wrong, and at which byte of the block.
+/// The problem, and its byte in the block.
 #[derive(Debug)]
 pub(super) struct Trouble {
     pub(super) position: usize,

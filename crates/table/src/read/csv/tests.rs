@@ -169,8 +169,8 @@ fn declared_kinds_nulls_and_chosen_columns_are_respected() {
     let text = b"age,zip,id\n1,02139,u\n?,NA,v\n3,,w\n";
     let options = ReadOptions {
         nulls: vec!["?".to_owned(), "NA".to_owned(), "a null text longer than sixteen".to_owned()],
-        kinds: [("age".to_owned(), Kind::Category), ("nobody".to_owned(), Kind::Date)].into(),
-        only: Some(["zip".to_owned(), "age".to_owned(), "nobody".to_owned()].into()),
+        kinds: [("age".to_owned(), Kind::Category), ("absent".to_owned(), Kind::Date)].into(),
+        only: Some(["zip".to_owned(), "age".to_owned(), "absent".to_owned()].into()),
         ..ReadOptions::default()
     };
     let table = read_text(text, &options, &LIMITS).unwrap();
@@ -366,7 +366,11 @@ fn any_soup_of_bytes_is_read_as_the_obvious_reader_reads_it() {
                 assert_eq!(rows_of(table), records[1..], "seed {seed}, blocks of {block_bytes}: {text:?}");
             }
             (Ok(records), Err(error)) => {
-                assert_eq!((records.len(), error.problem.as_str()), (1, "there are no rows"), "seed {seed}: {text:?}");
+                assert_eq!(
+                    (records.len(), error.problem.as_str()),
+                    (1, "the table has no rows"),
+                    "seed {seed}: {text:?}"
+                );
             }
             (Err((line, problem)), Err(error)) => {
                 broken += 1;

@@ -1,4 +1,4 @@
-//! What a Parquet column holds, as far as cells of a table are concerned.
+//! The types of Parquet columns, as far as cells of a table are concerned.
 //!
 //! Parquet stores a few physical types and states with them what they mean, in one of two
 //! vocabularies of different age. Both are understood. A type that only an embedded Arrow schema
@@ -13,7 +13,7 @@ use crate::Kind;
 const DECIMAL_SCALE_MAX: i32 = 76;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CellType {
+pub(in crate::read) enum CellType {
     /// A column that can hold nothing but nulls.
     Nothing,
     Boolean,
@@ -92,7 +92,7 @@ impl CellType {
     }
 
     /// The kind that the type declares; `None` where the texts decide.
-    pub(super) fn kind(self) -> Option<Kind> {
+    pub(in crate::read) fn kind(self) -> Option<Kind> {
         match self {
             CellType::Float | CellType::Half => Some(Kind::Float),
             CellType::Boolean => Some(Kind::Category),

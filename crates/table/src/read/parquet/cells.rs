@@ -45,12 +45,12 @@ impl Refusal {
     }
 }
 
-/// What is wrong with a cell, and what to do.
-pub(super) type Unfit = (String, &'static str);
+/// The problem with a cell, and a hint.
+pub(in crate::read) type Unfit = (String, &'static str);
 
 /// A value in one of Parquet's physical types.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Value<'a> {
+pub(in crate::read) enum Value<'a> {
     Boolean(bool),
     Int32(i32),
     Int64(i64),
@@ -61,7 +61,7 @@ pub(super) enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-pub(super) struct ColumnCoder {
+pub(in crate::read) struct ColumnCoder {
     cells: CellType,
     longest: usize,
     dictionary: Interner,
@@ -71,7 +71,7 @@ pub(super) struct ColumnCoder {
 }
 
 impl ColumnCoder {
-    pub(super) fn new(cells: CellType, limits: &Limits) -> ColumnCoder {
+    pub(in crate::read) fn new(cells: CellType, limits: &Limits) -> ColumnCoder {
         ColumnCoder {
             cells,
             longest: limits.field_bytes,
@@ -82,11 +82,11 @@ impl ColumnCoder {
     }
 
     /// The codes since the last call.
-    pub(super) fn take_codes(&mut self) -> Codes {
+    pub(in crate::read) fn take_codes(&mut self) -> Codes {
         std::mem::replace(&mut self.codes, Codes::with_capacity(self.dictionary.cardinality(), 0))
     }
 
-    pub(super) fn into_dictionary(self) -> Interner {
+    pub(in crate::read) fn into_dictionary(self) -> Interner {
         self.dictionary
     }
 
@@ -148,7 +148,7 @@ impl ColumnCoder {
     }
 
     /// Appends cells that all have a value.
-    pub(super) fn extend(&mut self, codes: &[u32]) {
+    pub(in crate::read) fn extend(&mut self, codes: &[u32]) {
         widen(&mut self.codes, self.dictionary.cardinality());
         match &mut self.codes {
             Codes::U8(column) => column.extend(codes.iter().map(|&code| code as u8)),
@@ -158,7 +158,7 @@ impl ColumnCoder {
     }
 
     /// Appends cells of which only some have a value, `codes` being theirs.
-    pub(super) fn extend_sparse(&mut self, codes: &[u32], has_value: impl Iterator<Item = bool>) {
+    pub(in crate::read) fn extend_sparse(&mut self, codes: &[u32], has_value: impl Iterator<Item = bool>) {
         widen(&mut self.codes, self.dictionary.cardinality());
         let mut codes = codes.iter();
         for has_value in has_value {
@@ -169,7 +169,7 @@ impl ColumnCoder {
     }
 
     /// The code of a value, which is written out as text when it is new.
-    pub(super) fn code_of(&mut self, value: Value<'_>) -> Result<u32, Unfit> {
+    pub(in crate::read) fn code_of(&mut self, value: Value<'_>) -> Result<u32, Unfit> {
         match (value, self.cells) {
             (Value::Boolean(truth), _) => Ok(self.dictionary.code(if truth { b"true" } else { b"false" })),
             (Value::Int32(value), CellType::Unsigned) => Ok(self.code_of_integer(i64::from(value as u32))),
@@ -234,7 +234,7 @@ impl ColumnCoder {
         let wide: f64 = value.into();
         if !wide.is_finite() {
             let hint = "store a value that is unknown or out of range as null";
-            return Err((format!("`{value}` is no number"), hint));
+            return Err((format!("`{value}` is not a number"), hint));
         }
         Ok(self.code_of_number(i128::from(wide.to_bits()), || value.to_string()))
     }

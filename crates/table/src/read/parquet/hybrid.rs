@@ -1,7 +1,7 @@
 //! Small integers as Parquet packs them: runs of one value, and groups of eight values packed by
 //! their bits. Levels and positions in a dictionary are written this way.
 
-/// What is left of a packed list.
+/// The rest of a packed list.
 #[derive(Debug)]
 pub(super) struct Hybrid<'a> {
     bytes: &'a [u8],

@@ -18,7 +18,7 @@ use crate::{InputError, Kind, TableError};
 
 /// A column to write, in one of Parquet's physical types.
 #[derive(Clone)]
-enum Cells {
+pub(in crate::read) enum Cells {
     Bool(Vec<Option<bool>>),
     Int32(Vec<Option<i32>>),
     Int64(Vec<Option<i64>>),
@@ -93,7 +93,7 @@ fn write_file(
     (directory, path)
 }
 
-fn parquet_file(schema: &str, columns: &[Cells], rows_per_group: usize) -> (TempDir, PathBuf) {
+pub(in crate::read) fn parquet_file(schema: &str, columns: &[Cells], rows_per_group: usize) -> (TempDir, PathBuf) {
     write_file(schema, columns, rows_per_group, |properties| properties)
 }
 
@@ -302,7 +302,7 @@ fn row_groups_are_read_in_parallel() {
 }
 
 #[test]
-fn what_is_no_table_of_values_is_refused_by_column_and_row() {
+fn columns_without_single_values_are_refused_by_column_and_row() {
     let error_of = |field: &str, cells: Cells, kinds: &[(&str, Kind)]| {
         let (_directory, path) = parquet_file(field, &[cells], 2);
         let kinds = kinds.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
@@ -312,7 +312,7 @@ fn what_is_no_table_of_values_is_refused_by_column_and_row() {
         assert!(error.place.ends_with(place) && error.problem.contains(problem), "{error}");
     };
     let floats = Cells::Double(vec![Some(1.0), None, Some(2.0), Some(f64::NAN)]);
-    check(error_of("optional double pay;", floats, &[]), "x.parquet: row 4", "column `pay`: `NaN` is no number");
+    check(error_of("optional double pay;", floats, &[]), "x.parquet: row 4", "column `pay`: `NaN` is not a number");
     let floats = Cells::Float(vec![Some(f32::NEG_INFINITY)]);
     check(error_of("optional float pay;", floats, &[]), "x.parquet: row 1", "column `pay`: `-inf`");
     let numbers = || Cells::Int32(vec![Some(1)]);

@@ -1,4 +1,4 @@
-//! What a Stata file says of itself: its release, its variables, and where its sections are.
+//! The header of a Stata file: its release, its variables, and where its sections are.
 
 use super::section::{Damage, Section};
 

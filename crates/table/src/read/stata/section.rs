@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::TableError;
 
-/// What a file breaks.
+/// The rule of the format that a file breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Damage(pub(super) &'static str);
 

@@ -42,7 +42,7 @@ fn every_release_reads_as_the_table_that_stata_shows() {
 }
 
 #[test]
-fn only_what_is_wanted_is_read_and_the_policy_declares_types() {
+fn only_requested_columns_are_read_and_the_policy_declares_types() {
     let only = Some(["sex".to_owned(), "seen".to_owned()].into());
     let kinds = std::collections::HashMap::from([("seen".to_owned(), Kind::Date)]);
     let table = read_table(&path(FILES[3]), &ReadOptions { only, kinds, ..ReadOptions::default() }).unwrap();

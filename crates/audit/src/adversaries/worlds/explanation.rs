@@ -1,0 +1,96 @@
+//! Why a value is certain, in steps that a reader can check against the released tables.
+
+use hedgerow_table::TableError;
+
+use super::Tables;
+use crate::worlds::{Certainty, Fact, Problem, Profile, explain};
+
+/// Values of one class that a step names.
+const VALUES_MAX: usize = 8;
+
+/// The steps from the classes of some tables to a value; `None` when too many classes take part.
+pub(super) fn steps(
+    tables: &Tables<'_>,
+    positions: &[usize],
+    problem: &Problem,
+    of: Certainty,
+) -> Result<Option<Vec<String>>, TableError> {
+    let Some(facts) = explain(problem, of)? else { return Ok(None) };
+    let mut steps: Vec<String> = facts.iter().map(|&fact| step(tables, positions, problem, fact)).collect();
+    let people = match problem.profiles[of.profile].people.1 {
+        _ if !is_listed(problem) => "a person in these cells".to_owned(),
+        1 => "the person".to_owned(),
+        several => format!("each of the {several} people who look like this person"),
+    };
+    steps.push(format!("only `{}` is left for {people}", tables.text(of.value)));
+    Ok(Some(steps))
+}
+
+/// The same where the cells of one combination alone leave the value.
+pub(super) fn by_cells(tables: &Tables<'_>, problem: &Problem, profile: usize, value: u32) -> Vec<String> {
+    let positions: Vec<usize> = (0..tables.tables.len()).collect();
+    let places = problem.profiles[profile].places.iter().zip(&problem.sides).zip(0..);
+    let facts = places.map(|((&class, side), number)| (number, side.bucket_of[class as usize]));
+    let mut steps: Vec<String> = facts.map(|fact| step(tables, &positions, problem, fact)).collect();
+    steps.push(format!("only `{}` is left for a person in these cells", tables.text(value)));
+    steps
+}
+
+/// Whether people are listed; else their number in a combination of cells is not known.
+fn is_listed(problem: &Problem) -> bool {
+    problem.profiles.iter().any(|profile| profile.people.0 > 0)
+}
+
+/// One class or bucket: its rows, and who can be in it.
+fn step(tables: &Tables<'_>, positions: &[usize], problem: &Problem, (side, bucket): Fact) -> String {
+    let (released, _) = &tables.tables[positions[side as usize]];
+    let table = &problem.sides[side as usize];
+    let classes: Vec<usize> = (0..table.bucket_of.len()).filter(|&class| table.bucket_of[class] == bucket).collect();
+    let what = match classes[..] {
+        [class] => described(&released.classes.describe(class)),
+        _ => format!("a bucket of {} different cells", classes.len()),
+    };
+    let counts = table.of_bucket(bucket);
+    let rows: u32 = counts.iter().map(|&(_, rows)| rows).sum();
+    if !is_listed(problem) {
+        return format!("{}: {what} has {rows} rows ({})", released.name, values(tables, counts));
+    }
+    let (mut fit, mut only) = (0u64, 0u64);
+    for profile in &problem.profiles {
+        let (fits, others) = fitting(problem, profile, side as usize, bucket);
+        fit += if fits { u64::from(profile.people.0) } else { 0 };
+        only += if fits && !others { u64::from(profile.people.0) } else { 0 };
+    }
+    let people = match () {
+        () if fit == u64::from(rows) && table.unlisted == 0 => match fit {
+            1 => "only one person fits it".to_owned(),
+            _ => format!("only {fit} people fit it"),
+        },
+        () if fit == only => format!("{fit} of the people listed are in it"),
+        () => format!("{fit} people fit it, {only} of them no other class"),
+    };
+    format!("{}: {what} has {rows} rows ({}); {people}", released.name, values(tables, counts))
+}
+
+/// Whether a profile can be in a bucket by its labels, and whether it can be elsewhere.
+fn fitting(problem: &Problem, profile: &Profile, side: usize, bucket: u32) -> (bool, bool) {
+    let classes = problem.classes(profile, side);
+    let here = |class: &&u32| problem.sides[side].bucket_of[**class as usize] == bucket;
+    let own = classes.iter().filter(here).count();
+    let away = profile.presence[side] == crate::worlds::Presence::Either;
+    (own > 0, own < classes.len() || away)
+}
+
+fn described(cells: &[(&str, &str)]) -> String {
+    let cells: Vec<String> = cells.iter().map(|(name, label)| format!("{name} `{label}`")).collect();
+    if cells.is_empty() { "the class of all rows".to_owned() } else { format!("the class {}", cells.join(", ")) }
+}
+
+fn values(tables: &Tables<'_>, counts: &[(u32, u32)]) -> String {
+    let named = counts.iter().take(VALUES_MAX);
+    let mut texts: Vec<String> = named.map(|&(value, rows)| format!("`{}` {rows}", tables.text(value))).collect();
+    if counts.len() > VALUES_MAX {
+        texts.push(format!("{} more", counts.len() - VALUES_MAX));
+    }
+    texts.join(", ")
+}

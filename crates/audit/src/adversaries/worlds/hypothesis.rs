@@ -1,0 +1,185 @@
+//! Who is in which table: everyone, as far as that is possible; else the person looked for and
+//! nothing is known of others; else, in an earlier release of the same custodian, those who can
+//! have stayed.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use hedgerow_table::{Progress, TableError};
+
+use crate::worlds::{Beside, Layers, Network, Presence, Problem, Profile, Side, solve};
+
+/// People who fit the same classes of all tables, and have the same true value where it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Case {
+    /// By table, the place.
+    pub(super) places: Vec<u32>,
+    /// The number of values stands for one that no table has.
+    pub(super) truth: Option<u32>,
+    pub(super) people: u32,
+}
+
+/// What is assumed about who is in a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// All people who fit it, but for some who were suppressed.
+    Everyone { absent: u64, unlisted: u64 },
+    /// The person looked for; of others nothing is known.
+    Target,
+    /// By case, this many people; no other of them.
+    Stayed { people: Vec<u32>, unlisted: u64 },
+}
+
+/// The standing of a table before anyone tried to combine it with others.
+pub(super) fn standing(side: &Side, table: usize, cases: &[Case], suppressed: u64, counterfeit: bool) -> Standing {
+    let fits = |case: &&Case| !side.places[case.places[table] as usize].is_empty();
+    let all: u64 = cases.iter().map(|case| u64::from(case.people)).sum();
+    let matched: u64 = cases.iter().filter(fits).map(|case| u64::from(case.people)).sum();
+    let rows = side.rows();
+    let source = rows + suppressed;
+    // Where all people are the rows of the source, those who match nothing are the suppressed ones.
+    let known_absent = if all >= source { all - matched } else { 0 };
+    let absent = suppressed.saturating_sub(known_absent).min(matched);
+    let Some(unlisted) = rows.checked_sub(matched - absent) else { return Standing::Target };
+    if counterfeit || all > source && matched > rows {
+        return Standing::Target;
+    }
+    match most_here(side, table, cases, &everyone(cases), |matched| matched - absent) {
+        Some(_) => Standing::Everyone { absent, unlisted },
+        None => Standing::Target,
+    }
+}
+
+/// By case, all of its people.
+pub(super) fn everyone(cases: &[Case]) -> Vec<u32> {
+    cases.iter().map(|case| case.people).collect()
+}
+
+/// Whether some people, all but `absent` of them, can be in the classes of a table with their true
+/// values. Where every class is a bucket of its own, [`most_here`] has decided that; elsewhere
+/// classes have rows of their own beside the values of their buckets.
+pub(super) fn can_be_there(
+    side: &Side,
+    table: usize,
+    cases: &[Case],
+    people: &[u32],
+    absent: u64,
+    progress: &dyn Progress,
+) -> Result<bool, TableError> {
+    if side.buckets() == side.sizes.len() {
+        return Ok(true);
+    }
+    // True values as a second table, of which every class has one.
+    let mut rows: BTreeMap<u32, u32> = BTreeMap::new();
+    let fits = |case: &Case| !side.places[case.places[table] as usize].is_empty();
+    let here = cases.iter().zip(people).filter(|(case, people)| fits(case) && **people > 0);
+    for (case, &people) in here.clone() {
+        *rows.entry(case.truth.unwrap_or(0)).or_default() += people;
+    }
+    let mut values = Side { starts: vec![0], ..Side::default() };
+    for (number, (&value, &rows)) in (0..).zip(&rows) {
+        values.sizes.push(rows);
+        values.bucket_of.push(number);
+        values.counts.push((value, rows));
+        values.starts.push(values.counts.len() as u32);
+        values.places.push(vec![number]);
+    }
+    let count: u64 = here.clone().map(|(_, &people)| u64::from(people)).sum();
+    let unlisted = (side.rows() + absent).saturating_sub(count);
+    let own = Side { absent, unlisted, shown: false, ..side.clone() };
+    let largest = rows.keys().chain(side.counts.iter().map(|(value, _)| value)).max().copied().unwrap_or(0);
+    let is_true = cases.iter().all(|case| case.truth.is_some());
+    let presence = if absent > 0 { Presence::Either } else { Presence::Here };
+    let mut numbers: HashMap<(u32, u32), usize> = HashMap::new();
+    let mut problem = Problem { values: largest + 1, ..Problem::default() };
+    for (case, &people) in here {
+        let (place, truth) = (case.places[table], case.truth.unwrap_or(0));
+        let at = *numbers.entry((place, truth)).or_insert_with(|| {
+            let class = rows.keys().position(|&value| value == truth).unwrap_or(0) as u32;
+            let (mut places, mut presences) = (vec![place], vec![presence]);
+            if is_true {
+                places.push(class);
+                presences.push(Presence::Here);
+            }
+            problem.profiles.push(Profile { people: (0, 0), places, presence: presences });
+            problem.profiles.len() - 1
+        });
+        let own = &mut problem.profiles[at].people;
+        *own = (own.0 + people, own.1 + people);
+    }
+    problem.sides = if is_true { vec![own, values] } else { vec![own] };
+    let layers = Layers { swaps: false, ..Layers::ALL };
+    Ok(!solve(&problem, layers, Beside::default(), progress)?.contradiction)
+}
+
+/// Cases that agree in what matters for one table.
+struct CaseNode {
+    place: u32,
+    truth: Option<u32>,
+    node: u32,
+    people: u64,
+    cases: Vec<usize>,
+}
+
+/// By case, the people in a table when at least `wanted` of those of `people` who match are in it
+/// with their true values; `None` when that is impossible. Where no truth is known any value will
+/// do.
+pub(super) fn most_here(
+    side: &Side,
+    table: usize,
+    cases: &[Case],
+    people: &[u32],
+    wanted: impl Fn(u64) -> u64,
+) -> Option<Vec<u32>> {
+    const SOURCE: u32 = 0;
+    const SINK: u32 = 1;
+    let mut network = Network::new(2 + side.counts.len());
+    let mut numbers: HashMap<(u32, Option<u32>), usize> = HashMap::new();
+    let mut nodes: Vec<CaseNode> = Vec::new();
+    let mut matched = 0;
+    for (number, (case, &people)) in cases.iter().zip(people).enumerate() {
+        let place = case.places[table];
+        if side.places[place as usize].is_empty() || people == 0 {
+            continue;
+        }
+        matched += u64::from(people);
+        let at = *numbers.entry((place, case.truth)).or_insert_with(|| {
+            nodes.push(CaseNode { place, truth: case.truth, node: network.add_node(), people: 0, cases: Vec::new() });
+            nodes.len() - 1
+        });
+        nodes[at].people += u64::from(people);
+        nodes[at].cases.push(number);
+    }
+    let wanted = wanted(matched);
+    network.add_edge(SINK, SOURCE, wanted, wanted.max(side.rows()));
+    let mut into: Vec<usize> = Vec::new();
+    for CaseNode { place, truth, node, people, .. } in &nodes {
+        into.push(network.add_edge(SOURCE, *node, 0, *people));
+        let mut buckets: Vec<u32> =
+            side.places[*place as usize].iter().map(|&class| side.bucket_of[class as usize]).collect();
+        buckets.sort_unstable();
+        buckets.dedup();
+        for bucket in buckets {
+            let counts = side.starts[bucket as usize] as usize..side.starts[bucket as usize + 1] as usize;
+            for position in counts.filter(|&at| truth.is_none_or(|truth| truth == side.counts[at].0)) {
+                network.add_edge(*node, 2 + position as u32, 0, *people);
+            }
+        }
+    }
+    for (position, &(_, rows)) in side.counts.iter().enumerate() {
+        network.add_edge(2 + position as u32, SINK, 0, u64::from(rows));
+    }
+    if !network.circulate() {
+        return None;
+    }
+    let mut here = vec![0; cases.len()];
+    for (node, edge) in nodes.iter().zip(into) {
+        let mut left = network.flow(edge);
+        for &number in &node.cases {
+            let own = left.min(u64::from(people[number]));
+            here[number] = own as u32;
+            left -= own;
+        }
+    }
+    Some(here)
+}

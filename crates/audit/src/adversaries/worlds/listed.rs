@@ -1,0 +1,548 @@
+//! With a list of people: what every table that fits leaves to each of them.
+
+use hashbrown::HashMap;
+use hedgerow_table::{Cover, Progress, Table, TableError};
+use serde_json::json;
+
+use super::hypothesis::{Case, Standing, can_be_there, everyone, standing};
+use super::ways::{Ways, ways_to_stay};
+use super::{Attacker, Columns, EXPLAINED_MAX, Left, Tables, Tally, explanation};
+use crate::finding::{Explanation, Exposure, Finding, ReleaseCells};
+use crate::people::FoundPeople;
+use crate::worlds::{Beside, Certainty, Layers, Presence, Problem, Profile, Side, Solved, Truth, solve};
+
+/// Sets of values that are distinguished for one case.
+const ALTERNATIVES_MAX: usize = 4096;
+
+/// Releases that contradict each other are divided into groups that do not, up to this number.
+const DIVIDED_MAX: usize = 4;
+
+/// The people and the tables, before anything was assumed.
+struct Setting<'a> {
+    tables: &'a Tables<'a>,
+    sides: Vec<Side>,
+    cases: Vec<Case>,
+    of_person: Vec<u32>,
+}
+
+/// What one set of assumptions leaves.
+struct Outcome {
+    /// By case.
+    left: Vec<Left>,
+    groups: Vec<Solution>,
+    limits: Vec<String>,
+}
+
+/// The worlds of some tables.
+struct Solution {
+    tables: Vec<usize>,
+    problem: Problem,
+    solved: Solved,
+    /// By case, its profile.
+    of_case: Vec<u32>,
+}
+
+pub(super) fn run(
+    finding: &mut Finding,
+    tables: &Tables<'_>,
+    people: &Table,
+    attacker: Attacker<'_>,
+) -> Result<(), TableError> {
+    let setting = Setting::new(tables, people, attacker)?;
+    let standings: Vec<Standing> = setting.standings(attacker.progress)?;
+    let ln_prior: Vec<f64> = match attacker.prior {
+        [] => Vec::new(),
+        prior => {
+            let of = |value: &String| prior.iter().find(|(text, _)| text == value).map_or(1.0, |(_, weight)| *weight);
+            tables.values.iter().map(|value| of(value).ln()).collect()
+        }
+    };
+    let (standings, first) = setting.outcome(standings, &ln_prior, attacker)?;
+    let Outcome { mut left, groups, limits } = first;
+    // By case, which assumptions leave the fewest values; of each that are needed to explain one,
+    // what was found.
+    let mut of_case = vec![0usize; setting.cases.len()];
+    let mut found = vec![groups];
+    let mut assumed = setting.assumed(&standings);
+    let ways = setting.ways_to_stay(&standings, attacker.progress)?;
+    if let Some(Ways { tried, all }) = &ways {
+        assumed
+            .push_str("; the attacker may also know who of a custodian's people stayed from one release to the next");
+        finding.details.insert("stayed".to_owned(), json!({ "tried": tried.len(), "all": all }));
+        if !all {
+            finding.note(format!(
+                "who stayed from an earlier release of the same custodian to the newest was supposed in {} ways, which \
+                 are not all: an attacker who knows who did may be certain of more than is counted here",
+                tried.len()
+            ));
+        }
+    }
+    for way in ways.into_iter().flat_map(|ways| ways.tried) {
+        let (_, outcome) = setting.outcome(way, &ln_prior, attacker)?;
+        let mut is_needed = false;
+        for (case, other) in outcome.left.into_iter().enumerate() {
+            let [before, count] = [&left[case], &other].map(|left| left.values.len());
+            if count > 0 && (before == 0 || count < before) {
+                (left[case], of_case[case]) = (other, found.len());
+                is_needed |= count == 1;
+            }
+        }
+        found.push(if is_needed { outcome.groups } else { Vec::new() });
+    }
+    finding.details.insert("assumed".to_owned(), json!(assumed));
+    finding.people = people.rows as u64;
+    let mut tally = Tally::new();
+    let mut nowhere = 0u64;
+    for (case, left) in setting.cases.iter().zip(&left) {
+        nowhere += if left.values.is_empty() { left.people } else { 0 };
+        tally.add(finding, left, || setting.exposure(case, left));
+    }
+    tally.finish(finding, &limits);
+    if nowhere > 0 {
+        finding.details.insert("not_in_all".to_owned(), json!(nowhere));
+    }
+    let places: Vec<(bool, f64)> = left.iter().map(|left| (left.values.len() == 1, left.confidence())).collect();
+    finding.list_people(&setting.of_person, &places);
+    let exposed = (0..setting.cases.len()).filter(|&case| left[case].values.len() == 1).take(EXPLAINED_MAX);
+    for case in exposed {
+        attacker.progress.check()?;
+        finding.explanations.extend(setting.explanation(case, &left[case], &found[of_case[case]])?);
+    }
+    finding.explanations.sort_by_key(|explanation| explanation.steps.len());
+    Ok(())
+}
+
+impl<'a> Setting<'a> {
+    fn new(tables: &'a Tables<'a>, people: &Table, attacker: Attacker<'_>) -> Result<Setting<'a>, TableError> {
+        let mut sides = Vec::new();
+        let mut seen: Vec<Vec<u32>> = Vec::new();
+        for (number, (table, _)) in tables.tables.iter().enumerate() {
+            attacker.progress.check()?;
+            let telling = table.classes.quasi.iter();
+            let mut telling = telling.filter(|quasi| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
+            let lacks = telling.any(|quasi| people.column(&quasi.name).is_none());
+            let all = attacker.columns == Columns::All;
+            let found = match all {
+                true => FoundPeople::anywhere(table.name, table.classes, people)?,
+                false => FoundPeople::new(table.name, table.classes, people)?,
+            };
+            let mut side = tables.side(number);
+            side.places = found.places;
+            side.shown = all && lacks;
+            sides.push(side);
+            seen.push(found.of_person);
+        }
+        let truth = people.column(tables.protect).map(|column| {
+            let code = |code| match tables.values.binary_search(&column.domain.text(code)) {
+                Ok(found) => found as u32,
+                Err(_) => tables.values.len() as u32,
+            };
+            let codes: Vec<u32> = (0..column.domain.cardinality() as u32).map(code).collect();
+            (0..people.rows).map(|row| codes[column.codes.get(row) as usize]).collect::<Vec<u32>>()
+        });
+        let mut numbers: HashMap<(Vec<u32>, Option<u32>), u32> = HashMap::new();
+        let mut cases: Vec<Case> = Vec::new();
+        let mut of_person = Vec::with_capacity(people.rows);
+        for row in 0..people.rows {
+            let places: Vec<u32> = seen.iter().map(|places| places[row]).collect();
+            let truth = truth.as_ref().map(|truth| truth[row]);
+            let number = *numbers.entry((places, truth)).or_insert_with_key(|(places, truth)| {
+                cases.push(Case { places: places.clone(), truth: *truth, people: 0 });
+                cases.len() as u32 - 1
+            });
+            cases[number as usize].people += 1;
+            of_person.push(number);
+        }
+        Ok(Setting { tables, sides, cases, of_person })
+    }
+
+    fn standings(&self, progress: &dyn Progress) -> Result<Vec<Standing>, TableError> {
+        let all = everyone(&self.cases);
+        let mut standings = Vec::with_capacity(self.sides.len());
+        for (table, (side, (released, _))) in self.sides.iter().zip(&self.tables.tables).enumerate() {
+            let own = standing(side, table, &self.cases, released.suppressed, released.counterfeit);
+            let is_possible = match own {
+                Standing::Everyone { absent, .. } => can_be_there(side, table, &self.cases, &all, absent, progress)?,
+                _ => true,
+            };
+            standings.push(if is_possible { own } else { Standing::Target });
+        }
+        Ok(standings)
+    }
+
+    /// Earlier releases of the newest one's custodian that not everyone is in: who can have stayed.
+    /// `None` when there is none, or true values are not known.
+    fn ways_to_stay(&self, standings: &[Standing], progress: &dyn Progress) -> Result<Option<Ways>, TableError> {
+        let newest = self.tables.tables.last().and_then(|(newest, _)| newest.custodian);
+        let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
+        let is_own = |table: &usize| {
+            let (released, _) = &self.tables.tables[*table];
+            standings[*table] == Standing::Target && released.custodian == newest && !released.counterfeit
+        };
+        let own: Vec<usize> = (0..standings.len()).filter(is_own).collect();
+        if newest.is_none() || !is_true || own.is_empty() {
+            return Ok(None);
+        }
+        ways_to_stay(&self.sides, &self.cases, &own, standings, progress).map(Some)
+    }
+
+    /// What the assumptions leave. Where no world fits them together, tables that some world fits
+    /// are taken together, the newest first.
+    fn outcome(
+        &self,
+        standings: Vec<Standing>,
+        ln_prior: &[f64],
+        attacker: Attacker<'_>,
+    ) -> Result<(Vec<Standing>, Outcome), TableError> {
+        let strong: Vec<usize> = (0..standings.len()).filter(|&table| standings[table] != Standing::Target).collect();
+        let mut limits = Vec::new();
+        let mut groups = Vec::new();
+        if !strong.is_empty() {
+            let together = self.solve(&strong, &standings, ln_prior, attacker)?;
+            if together.solved.contradiction && strong.len() > 1 {
+                limits.push("no table fits all releases with every person in each".to_owned());
+                groups = self.divided(&strong, &standings, ln_prior, attacker)?;
+            } else {
+                groups.push(together);
+            }
+        }
+        groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
+        let grouped: Vec<Group<'_>> = groups.iter().map(Group::new).collect();
+        let left = (0..self.cases.len()).map(|case| self.left(case, &grouped)).collect();
+        limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
+        let mut standings = standings;
+        for (table, standing) in standings.iter_mut().enumerate() {
+            if !groups.iter().any(|group| group.tables.contains(&table)) {
+                *standing = Standing::Target;
+            }
+        }
+        Ok((standings, Outcome { left, groups, limits }))
+    }
+
+    /// Groups of tables that some world fits, each as large as it can be made from the newest
+    /// release on.
+    fn divided(
+        &self,
+        strong: &[usize],
+        standings: &[Standing],
+        ln_prior: &[f64],
+        attacker: Attacker<'_>,
+    ) -> Result<Vec<Solution>, TableError> {
+        let together = strong.len() <= DIVIDED_MAX;
+        let mut groups = Vec::new();
+        let mut left: Vec<usize> = strong.iter().rev().copied().collect();
+        while !left.is_empty() {
+            let first = left.remove(0);
+            let mut group = self.solve(&[first], standings, ln_prior, attacker)?;
+            if group.solved.contradiction {
+                continue;
+            }
+            let mut others = Vec::new();
+            for table in left {
+                let mut tables = group.tables.clone();
+                tables.push(table);
+                tables.sort_unstable();
+                let with = if together { Some(self.solve(&tables, standings, ln_prior, attacker)?) } else { None };
+                match with.filter(|with| !with.solved.contradiction) {
+                    Some(with) => group = with,
+                    None => others.push(table),
+                }
+            }
+            groups.push(group);
+            left = others;
+        }
+        Ok(groups)
+    }
+
+    /// The worlds of some tables.
+    fn solve(
+        &self,
+        tables: &[usize],
+        standings: &[Standing],
+        ln_prior: &[f64],
+        attacker: Attacker<'_>,
+    ) -> Result<Solution, TableError> {
+        let mut problem = Problem { values: self.tables.values.len() as u32, ..Problem::default() };
+        for &table in tables {
+            let mut side = self.sides[table].clone();
+            (side.absent, side.unlisted) = match &standings[table] {
+                Standing::Everyone { absent, unlisted } => (*absent, *unlisted),
+                Standing::Stayed { unlisted, .. } => (0, *unlisted),
+                Standing::Target => (u64::MAX >> 8, side.rows()),
+            };
+            problem.sides.push(side);
+        }
+        let mut numbers: HashMap<(Vec<u32>, Vec<Presence>), u32> = HashMap::new();
+        let mut truth: Truth = Vec::new();
+        let mut is_true = true;
+        let mut of_case = Vec::with_capacity(self.cases.len());
+        for (number, case) in self.cases.iter().enumerate() {
+            // Those who stayed, and those who did not, are profiles apart; the first stands for
+            // all.
+            let mut first = None;
+            for (from, people) in self.split(number, tables, standings) {
+                let presence: Vec<Presence> =
+                    tables.iter().map(|&table| self.presence(number, table, &standings[table], from)).collect();
+                let places: Vec<u32> = tables.iter().map(|&table| case.places[table]).collect();
+                let profile = *numbers.entry((places, presence)).or_insert_with_key(|(places, presence)| {
+                    let (places, presence) = (places.clone(), presence.clone());
+                    problem.profiles.push(Profile { people: (0, 0), places, presence });
+                    truth.push(Vec::new());
+                    problem.profiles.len() as u32 - 1
+                });
+                let own = &mut problem.profiles[profile as usize].people;
+                *own = (own.0 + people, own.1 + people);
+                if let Some(value) = case.truth {
+                    match truth[profile as usize].iter_mut().find(|(other, _)| *other == value) {
+                        Some((_, count)) => *count += people,
+                        None => truth[profile as usize].push((value, people)),
+                    }
+                }
+                first.get_or_insert(profile);
+            }
+            is_true &= case.truth.is_some();
+            of_case.push(first.unwrap_or(0));
+        }
+        let beside = Beside { truth: is_true.then_some(&truth), ln_prior };
+        let solved = solve(&problem, Layers::ALL, beside, attacker.progress)?;
+        Ok(Solution { tables: tables.to_vec(), problem, solved, of_case })
+    }
+
+    /// The people of a case in parts that are in the same tables, those who stayed first: the
+    /// number of its first person, and how many there are.
+    fn split(&self, case: usize, tables: &[usize], standings: &[Standing]) -> Vec<(u32, u32)> {
+        let stay = tables.iter().filter_map(|&table| match &standings[table] {
+            Standing::Stayed { people, .. } => Some(people[case]),
+            _ => None,
+        });
+        let mut ends: Vec<u32> = stay.chain([0, self.cases[case].people]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends.windows(2).map(|ends| (ends[0], ends[1] - ends[0])).collect()
+    }
+
+    /// Whether the person of a case with this number is in a table.
+    fn presence(&self, case: usize, table: usize, standing: &Standing, number: u32) -> Presence {
+        match standing {
+            _ if self.sides[table].places[self.cases[case].places[table] as usize].is_empty() => Presence::Away,
+            Standing::Everyone { absent: 0, .. } => Presence::Here,
+            Standing::Everyone { .. } => Presence::Either,
+            Standing::Stayed { people, .. } if number < people[case] => Presence::Here,
+            _ => Presence::Away,
+        }
+    }
+
+    /// Why the people of a case have the one value that is left: from the classes of one group of
+    /// tables, or from what each group and table leaves.
+    fn explanation(&self, number: usize, left: &Left, groups: &[Solution]) -> Result<Option<Explanation>, TableError> {
+        let case = &self.cases[number];
+        let [(value, _)] = left.values[..] else { return Ok(None) };
+        let mut steps = Vec::new();
+        for group in groups {
+            let profile = group.of_case[number] as usize;
+            let (own, anyhow) = Group::new(group).alternatives(number);
+            if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
+                let certain = Certainty { profile, value, anyhow };
+                let found = explanation::steps(self.tables, &group.tables, &group.problem, certain)?;
+                if let Some(found) = found {
+                    steps = found;
+                    break;
+                }
+            }
+            let names: Vec<&str> = group.tables.iter().map(|&table| self.tables.tables[table].0.name).collect();
+            for own in own.iter().filter(|own| own.values.iter().any(|(other, _)| *other == value)).take(1) {
+                steps.push(format!("{} leave {}", names.join(" and "), self.listed(&own.values)));
+            }
+        }
+        if steps.is_empty() || steps.len() == groups.len() {
+            let in_group = |table: &usize| groups.iter().any(|group| group.tables.contains(table));
+            for table in (0..self.sides.len()).filter(|table| !in_group(table)) {
+                let own = self.weak(case, table).into_iter().flatten();
+                for own in own.filter(|own| own.values.iter().any(|(other, _)| *other == value)).take(1) {
+                    let name = self.tables.tables[table].0.name;
+                    steps.push(format!("{name} leaves {} to a person in these cells", self.listed(&own.values)));
+                }
+            }
+            steps.push(format!("only `{}` is left", self.tables.text(value)));
+        }
+        Ok(Some(Explanation { people: left.people, value: self.tables.text(value).to_owned(), steps }))
+    }
+
+    fn listed(&self, values: &[(u32, Option<f64>)]) -> String {
+        let texts: Vec<String> =
+            values.iter().take(8).map(|&(value, _)| format!("`{}`", self.tables.text(value))).collect();
+        let more = values.len().saturating_sub(8);
+        if more > 0 { format!("{} and {more} more", texts.join(", ")) } else { texts.join(", ") }
+    }
+
+    /// The fewest values that some alternative leaves to the people of a case.
+    fn left(&self, number: usize, groups: &[Group<'_>]) -> Left {
+        let case = &self.cases[number];
+        let is_nowhere = |(side, &place): (&Side, &u32)| side.places[place as usize].is_empty();
+        if self.sides.iter().zip(&case.places).all(is_nowhere) {
+            return Left { people: u64::from(case.people), values: Vec::new(), is_decided: true };
+        }
+        let mut alternatives: Option<Vec<Left>> = None;
+        for group in groups {
+            let (own, _) = group.alternatives(number);
+            alternatives = Some(match alternatives {
+                None => own,
+                Some(before) => crossed(&before, &own),
+            });
+        }
+        for table in 0..self.sides.len() {
+            if groups.iter().any(|group| group.tables.contains(&table)) {
+                continue;
+            }
+            if let Some(own) = self.weak(case, table) {
+                alternatives = Some(match alternatives {
+                    None => own,
+                    Some(before) => crossed(&before, &own),
+                });
+            }
+        }
+        let possible = alternatives.unwrap_or_default().into_iter().filter(|left| !left.values.is_empty());
+        let worst = possible.min_by_key(|left| left.values.len());
+        let left = worst.unwrap_or(Left { people: 0, values: Vec::new(), is_decided: true });
+        Left { people: u64::from(case.people), ..left }
+    }
+
+    /// What a table says of the person looked for and of no other. `None` where they are not in it.
+    fn weak(&self, case: &Case, table: usize) -> Option<Vec<Left>> {
+        let side = &self.sides[table];
+        let place = &side.places[case.places[table] as usize];
+        let mut buckets: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
+        buckets.sort_unstable();
+        buckets.dedup();
+        if let Some(truth) = case.truth {
+            buckets.retain(|&bucket| side.rows_of(bucket, truth) > 0);
+        }
+        if buckets.is_empty() {
+            return None;
+        }
+        let of = |buckets: &[u32]| {
+            let mut values: Vec<u32> =
+                buckets.iter().flat_map(|&bucket| side.of_bucket(bucket)).map(|&(value, _)| value).collect();
+            values.sort_unstable();
+            values.dedup();
+            Left { people: 0, values: values.into_iter().map(|value| (value, None)).collect(), is_decided: true }
+        };
+        Some(match side.shown {
+            true => buckets.iter().map(|&bucket| of(&[bucket])).collect(),
+            false => {
+                let all: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
+                vec![of(&all)]
+            }
+        })
+    }
+
+    /// What was assumed, in words.
+    fn assumed(&self, standings: &[Standing]) -> String {
+        let names = |wanted: &dyn Fn(&Standing) -> bool| -> Vec<&str> {
+            let tables = self.tables.tables.iter().zip(standings);
+            tables.filter(|(_, standing)| wanted(standing)).map(|((table, _), _)| table.name).collect()
+        };
+        let strong = names(&|standing| *standing != Standing::Target);
+        let weak = names(&|standing| *standing == Standing::Target);
+        let mut parts = Vec::new();
+        if !strong.is_empty() {
+            parts.push(format!("every person who fits {} is in it, but for suppressed rows", strong.join(" and ")));
+        }
+        if !weak.is_empty() {
+            parts.push(format!(
+                "not all people can be in {}: only that the person looked for is in it is used",
+                weak.join(" and ")
+            ));
+        }
+        let shown = self.sides.iter().zip(&self.tables.tables).filter(|(side, _)| side.shown);
+        let shown: Vec<&str> = shown.map(|(_, (table, _))| table.name).collect();
+        if !shown.is_empty() {
+            parts.push(format!(
+                "the attacker knows columns of {} that the list of people lacks: every class that a person can be in \
+                 counts",
+                shown.join(" and ")
+            ));
+        }
+        parts.join("; ")
+    }
+
+    fn exposure(&self, case: &Case, left: &Left) -> Exposure {
+        let cells = self.tables.tables.iter().enumerate().map(|(table, (released, _))| {
+            let class = self.sides[table].places[case.places[table] as usize].first();
+            let cells = class.map_or_else(Vec::new, |&class| released.classes.describe(class as usize));
+            ReleaseCells::new(released.name, cells)
+        });
+        let least = left.confidence();
+        let values = left.values.iter().map(|&(value, share)| {
+            let share = if left.values.len() == 1 { 1.0 } else { share.unwrap_or(least) };
+            (self.tables.text(value).to_owned(), share)
+        });
+        let mut values: Vec<(String, f64)> = values.collect();
+        super::super::likeliest_first(&mut values);
+        let why = match left.values.len() {
+            1 => "every table that fits the releases gives them this value".to_owned(),
+            count => format!("the tables that fit the releases leave them {count} values"),
+        };
+        Exposure { cells: cells.collect(), values, people: left.people, why }
+    }
+}
+
+/// Tables whose worlds were looked at together.
+struct Group<'a> {
+    tables: &'a [usize],
+    solved: &'a Solved,
+    of_case: &'a [u32],
+    /// By profile, its scenarios.
+    scenarios: Vec<Vec<u32>>,
+}
+
+impl<'a> Group<'a> {
+    fn new(of: &'a Solution) -> Group<'a> {
+        let Solution { tables, solved, of_case, .. } = of;
+        let profiles = of_case.iter().max().map_or(0, |&most| most as usize + 1);
+        let mut scenarios = vec![Vec::new(); profiles];
+        for (number, scenario) in solved.scenarios.iter().enumerate() {
+            if let Some(own) = scenarios.get_mut(scenario.profile as usize) {
+                own.push(number as u32);
+            }
+        }
+        Group { tables, solved, of_case, scenarios }
+    }
+
+    /// The values left to the people of a case, for each combination of classes that the attacker
+    /// can know; and whether they may have been suppressed.
+    fn alternatives(&self, case: usize) -> (Vec<Left>, bool) {
+        let scenarios = &self.scenarios[self.of_case[case] as usize];
+        let of = |anyhow: bool| -> Vec<Left> {
+            let scenarios = scenarios.iter().map(|&number| &self.solved.scenarios[number as usize]);
+            let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| Left {
+                people: 0,
+                values: scenario.left().map(|query| (query.value, query.share)).collect(),
+                is_decided: scenario.is_decided(),
+            });
+            left.filter(|left| !left.values.is_empty()).collect()
+        };
+        let in_all = of(false);
+        // Who cannot be in every table was suppressed in one: what every world gives them is known.
+        if in_all.is_empty() { (of(true), true) } else { (in_all, false) }
+    }
+}
+
+/// Every alternative of one with every alternative of the other, each set of values once.
+fn crossed(before: &[Left], other: &[Left]) -> Vec<Left> {
+    let mut all: Vec<Left> = Vec::new();
+    for one in before {
+        for two in other {
+            let kept = one.values.iter().filter(|(value, _)| two.values.iter().any(|(other, _)| other == value));
+            let values: Vec<(u32, Option<f64>)> = kept.copied().collect();
+            let whole = values.len() == one.values.len();
+            let values = values.into_iter().map(|(value, share)| (value, share.filter(|_| whole))).collect();
+            let left = Left { people: 0, values, is_decided: one.is_decided && two.is_decided };
+            let same = |known: &Left| known.values.iter().map(|v| v.0).eq(left.values.iter().map(|v| v.0));
+            if !left.values.is_empty() && all.len() < ALTERNATIVES_MAX && !all.iter().any(same) {
+                all.push(left);
+            }
+        }
+    }
+    all
+}

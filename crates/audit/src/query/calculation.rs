@@ -1,0 +1,206 @@
+//! Arithmetic over aggregates, and HAVING: a group is kept where the condition can hold for it, and
+//! the answer says whether it certainly does.
+//!
+//! The bounds of a calculation are those of interval arithmetic over the bounds of its aggregates:
+//! they hold, and may be wider than needed.
+
+use hedgerow_table::InputError;
+
+use super::amount::{Operator, Range, folded, number};
+use super::answer::Estimate;
+use super::refusal::refuse;
+use super::tree::Expression;
+use crate::estimate::predicate::Comparison;
+
+/// A number for each group.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Calculation {
+    Number(f64),
+    /// By its place among the aggregates of the query.
+    Aggregate(usize),
+    Combined(Box<Calculation>, Operator, Box<Calculation>),
+}
+
+impl Calculation {
+    /// Reads one; `aggregate` takes the calls in it.
+    pub(super) fn read(
+        expression: &Expression,
+        aggregate: &mut dyn FnMut(&Expression) -> Result<usize, InputError>,
+    ) -> Result<Calculation, InputError> {
+        match expression {
+            Expression::Nested(inner) => Calculation::read(inner, aggregate),
+            Expression::Number(text) => Ok(Calculation::Number(number(text)?)),
+            Expression::Minus(inner) => {
+                let inner = Calculation::read(inner, aggregate)?;
+                let zero = Box::new(Calculation::Number(0.0));
+                Ok(Calculation::Combined(zero, Operator::Minus, Box::new(inner)))
+            }
+            Expression::Combined { parts, operators } => {
+                let parts =
+                    parts.iter().map(|part| Calculation::read(part, aggregate)).collect::<Result<Vec<_>, _>>()?;
+                folded(parts, operators, |left, by, right| Calculation::Combined(Box::new(left), by, Box::new(right)))
+            }
+            Expression::Call(_) => Ok(Calculation::Aggregate(aggregate(expression)?)),
+            Expression::Name { .. } => {
+                refuse("a column among aggregates", "calculate within the aggregate, or use WHERE for a column")
+            }
+            other => refuse(
+                format!("{} stands where an aggregate is expected", other.kind()),
+                "calculate with aggregates, numbers and + - * /",
+            ),
+        }
+    }
+
+    pub(super) fn contains_aggregate(expression: &Expression) -> bool {
+        match expression {
+            Expression::Nested(inner) | Expression::Minus(inner) => Calculation::contains_aggregate(inner),
+            Expression::Combined { parts, .. } => parts.iter().any(Calculation::contains_aggregate),
+            Expression::Call(_) => true,
+            _ => false,
+        }
+    }
+
+    /// From the estimates of the aggregates.
+    pub(crate) fn of(&self, estimates: &[Estimate]) -> Estimate {
+        match self {
+            Calculation::Aggregate(place) => estimates[*place],
+            _ => match self.range(estimates) {
+                Some(Range { mean, low, high }) => {
+                    // Rounding may put what is expected next to its bounds.
+                    let estimate = if mean < low { low } else { mean };
+                    let estimate = if estimate > high { high } else { estimate };
+                    Estimate { estimate, certain: low, possible: high, whole: [None; 3] }
+                }
+                None => Estimate { estimate: f64::NAN, certain: f64::NAN, possible: f64::NAN, whole: [None; 3] },
+            },
+        }
+    }
+
+    /// `None` where the result is not a number: an aggregate of no rows, or a division by zero.
+    fn range(&self, estimates: &[Estimate]) -> Option<Range> {
+        match self {
+            Calculation::Number(value) => Some(Range::point(*value)),
+            Calculation::Aggregate(place) => {
+                let Estimate { estimate, certain, possible, .. } = estimates[*place];
+                (!certain.is_nan() && !possible.is_nan()).then_some(Range {
+                    mean: estimate,
+                    low: certain,
+                    high: possible,
+                })
+            }
+            Calculation::Combined(left, by, right) => left.range(estimates)?.combined(*by, right.range(estimates)?),
+        }
+    }
+}
+
+/// Whether something holds: for the estimates, for every table, for some table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) likely: bool,
+    pub(crate) certain: bool,
+    pub(crate) possible: bool,
+}
+
+impl Standing {
+    /// In one word, as an answer shows it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Standing { certain: true, .. } => "certain",
+            Standing { likely: true, .. } => "likely",
+            _ => "possible",
+        }
+    }
+}
+
+/// The condition of HAVING.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Having {
+    Compared(Calculation, Comparison, Calculation),
+    All(Vec<Having>),
+    Any(Vec<Having>),
+}
+
+impl Having {
+    pub(super) fn read(
+        expression: &Expression,
+        negated: bool,
+        aggregate: &mut dyn FnMut(&Expression) -> Result<usize, InputError>,
+    ) -> Result<Having, InputError> {
+        match expression {
+            Expression::Nested(inner) => Having::read(inner, negated, aggregate),
+            Expression::Not(inner) => Having::read(inner, !negated, aggregate),
+            Expression::All(parts) | Expression::Any(parts) => {
+                let all = matches!(expression, Expression::All(_)) != negated;
+                let parts =
+                    parts.iter().map(|part| Having::read(part, negated, aggregate)).collect::<Result<Vec<_>, _>>()?;
+                Ok(if all { Having::All(parts) } else { Having::Any(parts) })
+            }
+            Expression::Compared(left, by, right) => {
+                let (left, right) = (Calculation::read(left, aggregate)?, Calculation::read(right, aggregate)?);
+                Ok(Having::Compared(left, if negated { by.negated() } else { *by }, right))
+            }
+            Expression::Between { of, low, high, negated: not } => {
+                let of = Calculation::read(of, aggregate)?;
+                let (low, high) = (Calculation::read(low, aggregate)?, Calculation::read(high, aggregate)?);
+                let negated = negated != *not;
+                let by = |by: Comparison| if negated { by.negated() } else { by };
+                let parts = vec![
+                    Having::Compared(of.clone(), by(Comparison::GreaterOrEqual), low),
+                    Having::Compared(of, by(Comparison::LessOrEqual), high),
+                ];
+                Ok(if negated { Having::Any(parts) } else { Having::All(parts) })
+            }
+            other => refuse(
+                format!("{} is not answered in HAVING", other.kind()),
+                "compare aggregates with numbers, such as HAVING COUNT(*) >= 10; conditions on columns belong into WHERE",
+            ),
+        }
+    }
+
+    pub(crate) fn stands(&self, estimates: &[Estimate]) -> Standing {
+        let all = |parts: &[Having], with: fn(bool, bool) -> bool, start: bool| {
+            let start = Standing { likely: start, certain: start, possible: start };
+            parts.iter().map(|part| part.stands(estimates)).fold(start, |found, part| Standing {
+                likely: with(found.likely, part.likely),
+                certain: with(found.certain, part.certain),
+                possible: with(found.possible, part.possible),
+            })
+        };
+        match self {
+            Having::All(parts) => all(parts, |a, b| a && b, true),
+            Having::Any(parts) => all(parts, |a, b| a || b, false),
+            Having::Compared(left, by, right) => compared(left.of(estimates), *by, right.of(estimates)),
+        }
+    }
+}
+
+/// A comparison with what is not there is not true.
+fn compared(left: Estimate, by: Comparison, right: Estimate) -> Standing {
+    if left.certain.is_nan() || right.certain.is_nan() {
+        return Standing { likely: false, certain: false, possible: false };
+    }
+    let (lowest, highest) = (left.certain - right.possible, left.possible - right.certain);
+    // Two that are infinite may differ by anything.
+    let (lowest, highest) = (
+        if lowest.is_nan() { f64::NEG_INFINITY } else { lowest },
+        if highest.is_nan() { f64::INFINITY } else { highest },
+    );
+    let expected = left.estimate - right.estimate;
+    let (certain, possible) = match by {
+        Comparison::Less => (highest < 0.0, lowest < 0.0),
+        Comparison::LessOrEqual => (highest <= 0.0, lowest <= 0.0),
+        Comparison::Greater => (lowest > 0.0, highest > 0.0),
+        Comparison::GreaterOrEqual => (lowest >= 0.0, highest >= 0.0),
+        Comparison::Equal => (lowest == 0.0 && highest == 0.0, lowest <= 0.0 && highest >= 0.0),
+        Comparison::Different => (lowest > 0.0 || highest < 0.0, !(lowest == 0.0 && highest == 0.0)),
+    };
+    let likely = match by {
+        Comparison::Less => expected < 0.0,
+        Comparison::LessOrEqual => expected <= 0.0,
+        Comparison::Greater => expected > 0.0,
+        Comparison::GreaterOrEqual => expected >= 0.0,
+        Comparison::Equal => expected == 0.0,
+        Comparison::Different => expected != 0.0 && !expected.is_nan(),
+    };
+    Standing { likely, certain, possible }
+}

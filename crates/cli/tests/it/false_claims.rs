@@ -1,0 +1,163 @@
+//! What a release holds and does not describe, and what its manifest states and its tables do not
+//! show: `check` finds it, in files and in a database, for every kind of release.
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::running::Folder;
+
+/// A release of every kind, each under its own name.
+fn releases() -> Folder {
+    let folder = Folder::with_people();
+    let publish = |name: &str, policy: &str| {
+        folder.write("one.toml", policy);
+        let ran = folder.run(&["publish", "one.toml", "-o", name, "-q"]);
+        assert_eq!(ran.code, Some(0), "{name}: {ran:?}");
+    };
+    publish("generalized", crate::running::POLICY);
+    let sensitive = |rest: &str| {
+        format!(
+            "[source]\npath = \"people.csv\"\n[attributes]\nname = {{ role = \"identifier\" }}\nage = {{ role = \"quasi\" }}\n\
+             city = {{ role = \"quasi\" }}\nillness = {{ role = \"sensitive\" }}\n[[rule]]\nprotect = \"illness\"\n{rest}\n"
+        )
+    };
+    publish(
+        "mondrian",
+        &sensitive("require = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"mondrian\""),
+    );
+    publish(
+        "anatomy",
+        &sensitive("require = { model = \"frequency-l-diversity\", l = 2 }\n[publish]\nmethod = \"anatomy\""),
+    );
+    publish(
+        "clone",
+        &sensitive(
+            "require = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"clone\"\nk = 2\nmax-epsilon = 1.0",
+        ),
+    );
+    publish(
+        "decompose",
+        &sensitive("require = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"decompose\""),
+    );
+    for name in ["generalized", "mondrian", "anatomy", "clone", "decompose"] {
+        let ran = folder.run(&["check", name]);
+        assert_eq!(ran.code, Some(0), "{name}: {ran:?}");
+    }
+    folder
+}
+
+/// Puts a value where a JSON pointer leads, the last step of which may be new.
+fn put(manifest: &mut Value, pointer: &str, value: Value) {
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    match manifest.pointer_mut(parent).unwrap_or_else(|| panic!("{pointer}")) {
+        Value::Object(object) => {
+            object.insert(key.to_owned(), value);
+        }
+        Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
+        _ => panic!("{pointer}"),
+    }
+}
+
+#[test]
+fn every_false_statement_of_a_manifest_is_found() {
+    let folder = releases();
+    let claims = [
+        ("generalized", "/hedgerow/method", json!("magic"), "magic"),
+        ("generalized", "/hedgerow/method", json!("clone"), "clone"),
+        ("generalized", "/resources/1/path", json!("nowhere.csv"), "nowhere.csv"),
+        ("generalized", "/resources/0/mediatype", json!("text/html"), "format"),
+        ("generalized", "/resources/0/schema/fields/2/role", json!("secret"), "secret"),
+        ("generalized", "/resources/0/schema/fields/0/values", json!("color"), "`age`"),
+        ("generalized", "/resources/0/schema/fields/0/range", json!([40, 20]), "`age`"),
+        ("generalized", "/people", json!(["Ann has the flu"]), "`people`"),
+        ("generalized", "/name", json!("Ann Smith"), "`name`"),
+        ("generalized", "/hedgerow/loss/discernibility", json!(-1.0), "discernibility"),
+        ("generalized", "/hedgerow/loss/average-class", json!(1.0), "average-class"),
+        ("generalized", "/hedgerow/loss/ncp", json!(0.0), "ncp"),
+        ("generalized", "/hedgerow/classes/mean", json!(99.0), "classes"),
+        ("generalized", "/hedgerow/hierarchies", json!({"illness": [["Flu", "*"]]}), "hierarchy of `illness`"),
+        ("generalized", "/hedgerow/cloning", json!({"epsilon": 0.0}), "cloning"),
+        ("mondrian", "/hedgerow/rows", json!({"in": 14, "out": 12, "suppressed": 2}), "suppresses none"),
+        ("mondrian", "/hedgerow/loss/discernibility", json!(12.0), "discernibility"),
+        ("anatomy", "/hedgerow/method", json!("full-domain"), "full-domain"),
+        ("anatomy", "/hedgerow/loss/discernibility", json!(1.0), "discernibility"),
+        ("anatomy", "/hedgerow/loss/average-class", json!(0.5), "average-class"),
+        ("clone", "/hedgerow/cloning/epsilon", json!(0.5), "epsilon"),
+        ("clone", "/hedgerow/cloning/beta", json!(1.5), "beta"),
+        ("clone", "/hedgerow/cloning/theta", json!(0.25), "theta"),
+        ("clone", "/hedgerow/cloning/theta-at/0/theta", json!(0.0), "theta-at"),
+        ("clone", "/hedgerow/cloning/broken-by", json!("nothing"), "broken-by"),
+        ("clone", "/hedgerow/cloning/meaning", json!("nothing can be learned"), "meaning"),
+        ("clone", "/hedgerow/cloning/k", json!(1), "k = 1"),
+        ("clone", "/hedgerow/cloning/lambda", json!(9), "lambda"),
+        ("clone", "/hedgerow/cloning/counterfeits", json!(77), "counterfeits"),
+        ("clone", "/hedgerow/cloning/sub-classes", json!(1000), "sub-classes"),
+        ("clone", "/hedgerow/cloning/note", json!("none"), "note"),
+        ("clone", "/hedgerow/loss/discernibility", json!(0.0), "discernibility"),
+        ("decompose", "/hedgerow/method", json!("anatomy"), "anatomy"),
+        ("decompose", "/hedgerow/loss/kl", json!(0.0), "kl"),
+    ];
+    for (release, pointer, value, words) in claims {
+        let file = format!("{release}/datapackage.json");
+        let honest = folder.read(&file);
+        let mut manifest: Value = serde_json::from_str(&honest).unwrap();
+        put(&mut manifest, pointer, value.clone());
+        folder.write(&file, manifest.to_string());
+        let ran = folder.run(&["check", release]);
+        assert_eq!(ran.code, Some(4), "{release} {pointer} = {value}: {ran:?}");
+        let named = ran.stdout.lines().any(|line| line.contains("INCONSISTENT") && line.contains(words));
+        assert!(named, "{release} {pointer} = {value}: {ran:?}");
+        folder.write(&file, honest);
+    }
+}
+
+#[test]
+fn labels_of_a_codebook_that_are_not_used_or_not_true_are_found() {
+    let folder = releases();
+    let (codebook, data) = (folder.read("generalized/codebook.csv"), folder.read("generalized/data.csv"));
+    folder.write("generalized/codebook.csv", format!("{codebook}city,West,,,Dd\n"));
+    let ran = folder.run(&["check", "generalized"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("explains 1 labels of `city` that no row has"), "{ran:?}");
+    // The same label in both files, and what it covers as it was.
+    folder.write("generalized/codebook.csv", codebook.replace("20 to 29", "20 to 28"));
+    folder.write("generalized/data.csv", data.replace("20 to 29", "20 to 28"));
+    let ran = folder.run(&["check", "generalized"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("1 labels of `age` say less than codebook.csv says"), "{ran:?}");
+}
+
+#[test]
+fn other_contents_of_a_database_are_reported() {
+    let changes = [
+        ("ALTER TABLE data ADD COLUMN name TEXT; UPDATE data SET name = 'Ann'", "the table `data` is not declared"),
+        ("CREATE TABLE people (name TEXT); INSERT INTO people VALUES ('Ann')", "the table `people`"),
+        ("CREATE VIEW names AS SELECT 'Ann' AS name", "the view `names`"),
+        (
+            "CREATE TRIGGER later AFTER UPDATE ON data BEGIN INSERT INTO codebook VALUES ('Ann', '', '', '', ''); END",
+            "the trigger `later`",
+        ),
+        ("CREATE INDEX ann ON data (age)", "the index `ann`"),
+        ("INSERT INTO datapackage VALUES ('Ann has the flu')", "`datapackage` has 2 rows"),
+        ("ANALYZE", "the table `sqlite_stat1`"),
+        ("CREATE TABLE gone (name TEXT); INSERT INTO gone VALUES (randomblob(9000)); DROP TABLE gone", "unused pages"),
+        ("UPDATE data SET age = '20 to 28' WHERE age = '20 to 29'", "no entry in codebook.csv"),
+        (
+            "UPDATE data SET age = '20 to 28' WHERE age = '20 to 29'; UPDATE codebook SET label = '20 to 28' WHERE label = '20 to 29'",
+            "say less than codebook.csv",
+        ),
+        ("UPDATE codebook SET high = '90' WHERE label = '20 to 29'", "say less than codebook.csv"),
+        ("UPDATE datapackage SET json = replace(json, 'full-domain', 'magic')", "magic"),
+    ];
+    let folder = Folder::with_people();
+    let ran = folder.run(&["publish", "policy.toml", "-o", "sqlite:honest.db", "-q"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(folder.run(&["check", "sqlite:honest.db"]).code, Some(0));
+    for (change, words) in changes {
+        std::fs::copy(folder.path("honest.db"), folder.path("changed.db")).unwrap();
+        Connection::open(folder.path("changed.db")).unwrap().execute_batch(change).unwrap();
+        let ran = folder.run(&["check", "sqlite:changed.db"]);
+        assert_eq!(ran.code, Some(4), "{change}: {ran:?}");
+        assert!(ran.stdout.contains(words), "{change}: {ran:?}");
+    }
+}

@@ -1,0 +1,151 @@
+//! How contradictions are found and made known.
+//!
+//! A custodian may tell two others different things. Each of them sees only its own half, so a node
+//! that gives up a run shows the others what it has; the one that holds the other half has a proof.
+
+use serde_json::json;
+
+use crate::evidence::{Evidence, SHOWN_MAX};
+use crate::journal::What;
+use crate::message::{Because, Note, RunId};
+use crate::node::Node;
+use crate::run::Phase;
+use crate::statement::{Proof, Signed, Slot, Statement};
+use crate::store::{Store, StoreError};
+
+impl<S: Store> Node<S> {
+    pub(crate) fn evidence(&mut self, run: RunId) -> Option<&mut Evidence> {
+        let open = self.open.as_mut().map(|open| &mut open.evidence).filter(|evidence| evidence.run == run);
+        open.or_else(|| self.past.iter_mut().find(|evidence| evidence.run == run))
+    }
+
+    /// Keeps what a custodian has signed.
+    pub(crate) fn witness(&mut self, run: RunId, place: u16, signed: &Signed) -> Result<(), StoreError> {
+        let proof = self.evidence(run).and_then(|evidence| evidence.add(place, signed));
+        match proof {
+            Some(proof) => self.convict(proof),
+            None => Ok(()),
+        }
+    }
+
+    /// Another custodian shows what it has.
+    pub(crate) fn heard_statements(&mut self, from: &str, run: RunId, shown: &[Signed]) -> Result<(), StoreError> {
+        let own = self.custodian.own.signing_key;
+        let Some(evidence) = self.evidence(run) else { return Ok(()) };
+        let Some(from) = evidence.roster.members().iter().position(|member| member.name == from) else {
+            return Ok(());
+        };
+        // Signatures take time: each custodian shows its statements once.
+        if evidence.shown_by.contains(&(from as u16)) || shown.len() > SHOWN_MAX {
+            return Ok(());
+        }
+        evidence.shown_by.push(from as u16);
+        // That a custodian gave up is its own to say, with a reason that can be looked at.
+        let of_use = |signed: &&Signed| signed.statement.slot(run).is_some_and(|slot| slot != Slot::Aborted);
+        let of_run = shown.iter().filter(of_use).filter(|signed| !signed.verifies(&own));
+        let signers: Vec<(u16, &Signed)> =
+            of_run.filter_map(|signed| Some((evidence.signer(signed)?, signed))).collect();
+        for (place, signed) in signers {
+            self.witness(run, place, signed)?;
+        }
+        Ok(())
+    }
+
+    /// Another custodian has a proof.
+    pub(crate) fn heard_proof(&mut self, run: RunId, proof: Proof) -> Result<(), StoreError> {
+        let culprit = proof.culprit.member();
+        let Some(evidence) = self.evidence(run) else { return Ok(()) };
+        let known = evidence.roster.members().contains(&culprit);
+        if known && proof.run == run && proof.holds() { self.convict(proof) } else { Ok(()) }
+    }
+
+    /// Writes a proof down and tells all, once; the run cannot go on.
+    pub(crate) fn convict(&mut self, proof: Proof) -> Result<(), StoreError> {
+        let run = proof.run;
+        let name = proof.culprit.name.clone();
+        let Some(evidence) = self.evidence(run) else { return Ok(()) };
+        let Some(place) = evidence.roster.members().iter().position(|member| member.name == name) else {
+            return Ok(());
+        };
+        if evidence.convicted.contains_key(&(place as u16)) {
+            return Ok(());
+        }
+        evidence.convicted.insert(place as u16, proof.clone());
+        let roster = evidence.roster.clone();
+        let detail = json!({ "proof": proof });
+        self.note(What::Blamed, Some(run), &name, detail);
+        self.blamed.insert(run, name.clone());
+        self.tell_roster(&roster, &Note::Proved { run, proof: Box::new(proof.clone()) });
+        let phase = self.open.as_ref().filter(|open| open.proposal.run == run).map(|open| open.phase);
+        match phase {
+            None => Ok(()),
+            Some(Phase::Prepared) => self.leave_doubt(),
+            Some(_) => {
+                let why = format!("{name} signed two statements that contradict each other");
+                self.abort_because(&why, Some(Because::Proof { proof: Box::new(proof) }))
+            }
+        }
+    }
+
+    /// A prepared run ends where one custodian is convicted and another one gave up, or where two
+    /// gave up: while at most one custodian breaks the protocol, one of those who gave up follows
+    /// it, and never signed that it is prepared, so no certificate can exist. A custodian whose
+    /// operator gave up after it was prepared has signed, and does not count.
+    pub(crate) fn leave_doubt(&mut self) -> Result<(), StoreError> {
+        let Some(open) = self.open.as_ref().filter(|open| open.phase == Phase::Prepared) else { return Ok(()) };
+        let evidence = &open.evidence;
+        let gave_up = |place: u16| {
+            let signed = evidence.of(place, Slot::Aborted).filter(|_| !evidence.convicted.contains_key(&place))?;
+            (!was_prepared(signed)).then(|| (open.name_of(place), signed.clone()))
+        };
+        let gave_up: Vec<(String, Signed)> = open.others().filter_map(gave_up).collect();
+        let (why, because) = match (evidence.convicted.values().next(), gave_up.as_slice()) {
+            (Some(proof), [_, ..]) => {
+                let culprit = &proof.culprit.name;
+                let why = format!("{culprit} signed two statements that contradict each other, and others gave up");
+                (why, Because::Proof { proof: Box::new(proof.clone()) })
+            }
+            (None, [(name, signed), _, ..]) => {
+                ("several custodians gave up".to_owned(), Because::following(name, signed))
+            }
+            _ => return Ok(()),
+        };
+        self.abort_because(&why, Some(because))
+    }
+
+    /// Shows all custodians of a run what this node has.
+    pub(crate) fn show_statements(&mut self, evidence: &Evidence) {
+        let (run, roster) = (evidence.run, evidence.roster.clone());
+        let statements = evidence.shown();
+        self.tell_roster(&roster, &Note::Shown { run, statements });
+    }
+
+    /// Whether what a custodian gives as its reason is signed by another custodian of the run, and
+    /// by which one.
+    pub(crate) fn reason_holds(&mut self, run: RunId, from: u16, because: Option<&Because>) -> bool {
+        let Some(evidence) = self.evidence(run) else { return false };
+        match because {
+            None | Some(Because::Resolved { .. }) => true,
+            Some(Because::Proof { proof }) => {
+                proof.run == run && evidence.roster.members().contains(&proof.culprit.member()) && proof.holds()
+            }
+            Some(Because::Statement { by, signed }) => {
+                let member = evidence.roster.members().iter().enumerate().find(|(_, member)| member.name == *by);
+                let Some((place, member)) = member else { return false };
+                let about = match &signed.statement {
+                    Statement::Note { note: Note::Staged { run: of, .. } } => *of == run,
+                    statement => statement.gives_up() == Some(run),
+                };
+                about && place != usize::from(from) && signed.verifies(&member.signing_key)
+            }
+        }
+    }
+}
+
+/// Whether a custodian that gave up had signed that it is prepared.
+fn was_prepared(signed: &Signed) -> bool {
+    let Statement::Note { note: Note::Aborted { because: Some(because), .. } } = &signed.statement else {
+        return false;
+    };
+    matches!(**because, Because::Resolved { prepared: true })
+}

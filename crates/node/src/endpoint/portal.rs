@@ -1,0 +1,112 @@
+//! Prepared statements, and portals: statements with their parameters, whose rows a client fetches
+//! in pieces. A cursor that DECLARE makes is a portal too. The memory of all of them counts in the
+//! budget of their connection.
+
+use std::sync::Arc;
+
+use super::answer::{Heading, Rows};
+use super::budget::{Budget, Held};
+use super::kind::Value;
+use super::refusal::{Refusal, UNKNOWN_PORTAL, UNKNOWN_STATEMENT};
+use super::statement::Statement;
+use super::tokens::{self, Parameter};
+
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// Nothing for an empty statement.
+    pub(super) statement: Option<Statement>,
+    /// The number of each parameter's type.
+    pub(super) types: Vec<u32>,
+    _held: Held,
+}
+
+impl Prepared {
+    pub(super) fn new(
+        statement: Option<Statement>,
+        given: &[u32],
+        sql: &str,
+        budget: &Budget,
+    ) -> Result<Prepared, Refusal> {
+        let tokens = statement.as_ref().map(Statement::tokens).unwrap_or_default();
+        let count = tokens::parameters(tokens)?.max(given.len());
+        let mut held = budget.hold();
+        held.add(sql.len() + size_of_val(tokens) + count * size_of::<u32>())?;
+        // A type that a client leaves open is text, which is compared as the column requires.
+        let types = (0..count).map(|place| given.get(place).copied().filter(|oid| *oid > 0).unwrap_or(25)).collect();
+        Ok(Prepared { statement, types, _held: held })
+    }
+}
+
+/// Rows that are not fetched yet.
+#[derive(Debug)]
+pub(super) struct Rest {
+    pub(super) headings: Vec<Heading>,
+    rows: std::vec::IntoIter<Vec<Value>>,
+    /// The first word of the tag that says how many rows were sent.
+    pub(super) word: &'static str,
+    held: Option<Held>,
+}
+
+impl Rest {
+    pub(super) fn new(rows: Rows, word: &'static str) -> Rest {
+        Rest { headings: rows.headings, rows: rows.rows.into_iter(), word, held: rows.held }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.len() == 0
+    }
+}
+
+impl Iterator for Rest {
+    type Item = Vec<Value>;
+
+    fn next(&mut self) -> Option<Vec<Value>> {
+        let row = self.rows.next();
+        if row.is_none() {
+            (self.rows, self.held) = (Vec::new().into_iter(), None);
+        }
+        row
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Portal {
+    /// Nothing for a cursor, which was executed when it was declared.
+    pub(super) prepared: Option<Arc<Prepared>>,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) formats: Vec<u16>,
+    /// Once it was executed.
+    pub(super) rest: Option<Rest>,
+    /// Whether it outlives its transaction.
+    pub(super) holds: bool,
+    _held: Option<Held>,
+}
+
+impl Portal {
+    pub(super) fn new(
+        prepared: Arc<Prepared>,
+        parameters: Vec<Parameter>,
+        formats: Vec<u16>,
+        budget: &Budget,
+    ) -> Result<Portal, Refusal> {
+        let text = |parameter: &Parameter| size_of::<Parameter>() + parameter.text.as_ref().map_or(0, String::capacity);
+        let mut held = budget.hold();
+        held.add(parameters.iter().map(text).sum::<usize>() + size_of_val(formats.as_slice()))?;
+        Ok(Portal { prepared: Some(prepared), parameters, formats, rest: None, holds: false, _held: Some(held) })
+    }
+
+    pub(super) fn cursor(rows: Rows, holds: bool) -> Portal {
+        let rest = Some(Rest::new(rows, "FETCH"));
+        Portal { prepared: None, parameters: Vec::new(), formats: Vec::new(), rest, holds, _held: None }
+    }
+}
+
+pub(super) fn no_statement(name: &str) -> Refusal {
+    let name: String = name.chars().take(60).collect();
+    Refusal::new(UNKNOWN_STATEMENT, format!("there is no prepared statement \"{name}\""), "")
+}
+
+pub(super) fn no_portal(name: &str) -> Refusal {
+    let name: String = name.chars().take(60).collect();
+    Refusal::new(UNKNOWN_PORTAL, format!("there is no portal or cursor \"{name}\""), "")
+}

@@ -1,0 +1,17 @@
+//! Events that other threads send to a node's thread.
+
+use crate::message::Frame;
+use crate::query::{Asks, Queried};
+use crate::question::Worked;
+
+#[derive(Debug)]
+pub enum Event {
+    /// A frame of a custodian that has proven its identity.
+    Frame { from: String, frame: Frame },
+    /// A question to all custodians.
+    Asks(Asks),
+    /// A statement that this node answers from the release, for the journal.
+    Queried(Queried),
+    /// The result of work that the node handed out.
+    Worked(Worked),
+}

@@ -1,0 +1,81 @@
+//! Heads for an auditor: what this node signed about its own journal, and the last that each peer
+//! signed about its own. An auditor who has the exports of all custodians sees whether any journal
+//! lost rows or was rewritten; a custodian looks its own journal up in the exports of the others.
+
+use std::fs;
+use std::path::Path;
+
+use hedgerow_smc::SigningKey;
+use serde_json::{Value, json};
+
+use crate::disk::read_signed_journal;
+use crate::heads::{heads_of, sign_heads};
+use crate::journal::What;
+use crate::message::{Heads, Hex};
+use crate::statement::Signed;
+use crate::store::StoreError;
+
+/// The longest export that is read.
+const EXPORT_BYTES_MAX: u64 = 1 << 24;
+
+fn text(error: StoreError) -> String {
+    error.to_string()
+}
+
+/// The heads of a journal, signed, with those that peers signed in its runs.
+pub fn heads(data: &Path, name: &str, key: &SigningKey) -> Result<Value, String> {
+    let (mut peers, mut book) = (serde_json::Map::new(), (0, Hex([0; 32])));
+    let each = |line: &crate::disk::Line| {
+        let mut detail = line.record.detail.value();
+        match line.record.what {
+            What::Joined => {
+                let signed = detail["signed"].take();
+                if !signed.is_null() {
+                    peers.insert(line.record.who.clone(), signed);
+                }
+            }
+            What::Burned => {
+                let entries = detail["entries"].as_u64().unwrap_or_default();
+                book = (entries, serde_json::from_value(detail["head"].take()).unwrap_or(Hex([0; 32])));
+            }
+            _ => {}
+        }
+        Ok(())
+    };
+    let (rows, journal) = read_signed_journal(data, &key.public(), each).map_err(text)?;
+    let own = sign_heads(Heads { rows, journal, entries: book.0, book: book.1 }, key);
+    Ok(json!({ "name": name, "signing_key": Hex(key.public()), "own": own, "peers": peers }))
+}
+
+/// Looks a journal up in what another custodian exported; an error where it is not the one that was
+/// signed.
+pub fn look_up(data: &Path, name: &str, signing_key: &[u8; 32], export: &Path) -> Result<String, String> {
+    let place = export.display();
+    let size = fs::metadata(export).map_err(|error| format!("{place}: {error}"))?.len();
+    if size > EXPORT_BYTES_MAX {
+        return Err(format!("{place}: larger than {EXPORT_BYTES_MAX} bytes"));
+    }
+    let bytes = fs::read(export).map_err(|error| format!("{place}: {error}"))?;
+    let mut exported: Value = serde_json::from_slice(&bytes).map_err(|_| format!("{place}: not exported heads"))?;
+    let by = exported["name"].as_str().unwrap_or("its owner").to_owned();
+    let signed: Option<Signed> = serde_json::from_value(exported["peers"][name].take()).ok();
+    let Some(signed) = signed else { return Ok(format!("{place}: {by} has no heads of {name}")) };
+    let heads = heads_of(&signed).filter(|_| signed.verifies(signing_key));
+    let heads = heads.ok_or_else(|| format!("{place}: heads of {name} that it did not sign"))?;
+    let mut found = None;
+    let each = |line: &crate::disk::Line| {
+        if line.number == heads.rows {
+            found = Some(line.hash);
+        }
+        Ok(())
+    };
+    let (rows, _) = read_signed_journal(data, signing_key, each).map_err(text)?;
+    match found {
+        Some(hash) if hash == heads.journal => {
+            Ok(format!("{place}: row {} of {rows} is the one that {by} knows", heads.rows))
+        }
+        Some(_) => Err(format!("{place}: row {} is another one than {name} signed towards {by}", heads.rows)),
+        None if heads.rows == 0 => Ok(format!("{place}: {by} knows {name} from before its first row")),
+        None => Err(format!("{place}: {by} knows row {}, and the journal ends at {rows}", heads.rows)),
+    }
+}

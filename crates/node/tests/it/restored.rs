@@ -1,0 +1,244 @@
+//! A folder that is an older copy of itself, or that another version of the program wrote.
+
+use std::fs;
+use std::sync::Arc;
+
+use hedgerow_node::disk::{Disk, read_signed_journal};
+use hedgerow_node::journal::{Record, What, chain};
+use hedgerow_node::keys::read_signing_key;
+use hedgerow_node::message::{Content, Hex, Note, Standing};
+use hedgerow_node::settings::Settings;
+use hedgerow_node::store::Store as _;
+use hedgerow_node::terms::Terms;
+use hedgerow_node::{Command, Node};
+use serde_json::{Value, json};
+
+use crate::federation::{Federation, POLICY, people};
+use crate::memory::{Kept, Memory};
+use crate::simulation::publish_one;
+use crate::trust::{journaled, notes, run_of};
+use crate::world::{SITES, World};
+
+fn copy_of(world: &World, place: usize) -> Kept {
+    world.sites[place].memory.0.lock().unwrap().clone()
+}
+
+/// Puts a copy in the place of a site's folder, and starts its node.
+fn restore(world: &mut World, place: usize, copy: Kept) {
+    *world.sites[place].memory.0.lock().unwrap() = copy;
+    world.start(place);
+}
+
+fn pass(world: &mut World, steps: usize) {
+    (0..steps).for_each(|_| world.step());
+}
+
+fn status(world: &mut World, place: usize) -> Value {
+    world.command(place, &Command::Status).unwrap().unwrap()
+}
+
+fn epoch(world: &World, place: usize) -> Option<u64> {
+    world.sites[place].node.as_ref().and_then(Node::<Memory>::epoch)
+}
+
+/// One of the peers may be the one that replaced the folder: its word that it knows nothing later
+/// does not let the node answer before the others have been heard.
+#[test]
+#[ignore = "known gap: a copy of just before the last run is not noticed"]
+fn one_peer_alone_does_not_confirm_an_older_copy() {
+    let mut world = World::new(31);
+    world.step();
+    publish_one(&mut world);
+    let older = copy_of(&world, 2);
+    publish_one(&mut world);
+    assert_eq!(world.epochs(), [2; SITES]);
+    let same = copy_of(&world, 3);
+    restore(&mut world, 3, same);
+    assert_eq!(epoch(&world, 3), None, "no peer was heard");
+    pass(&mut world, 50);
+    assert_eq!(epoch(&world, 3), Some(2), "all peers have confirmed the journal");
+
+    restore(&mut world, 2, older);
+    world.inject(2, 1, Content::Standing(Standing::Known { signed: None }));
+    assert_eq!(epoch(&world, 2), None, "one peer alone confirmed an older copy");
+    pass(&mut world, 50);
+    let why = status(&mut world, 2)["replaced"].as_str().unwrap().to_owned();
+    assert!(why.contains("older copy"), "{why}");
+    // Nor when the time is over in which it waits for peers that are away.
+    pass(&mut world, 1500);
+    assert_eq!(epoch(&world, 2), None);
+    let propose = Command::Propose { operator: "olga".to_owned(), without: Vec::new() };
+    assert_eq!(world.command(2, &propose).unwrap(), Err(why));
+    assert_eq!(journaled(&world, 2, What::Replaced).len(), 1, "it is journaled once");
+    world.check_blame();
+}
+
+/// A world in which a site has signed that it is prepared in its second run, that run, and a copy
+/// of the site's folder of before it. Whether the phase shows depends on the order of messages.
+fn prepared(place: usize, seeds: std::ops::Range<u64>) -> (World, Value, Kept) {
+    for seed in seeds {
+        let mut world = World::new(seed);
+        world.step();
+        publish_one(&mut world);
+        let older = copy_of(&world, place);
+        world.propose(0, &[]);
+        for step in 0..2000 {
+            world.step();
+            if step % 5 == 0 {
+                world.approve_all();
+            }
+            let open = status(&mut world, place)["open"].take();
+            if open["phase"] == "prepared" {
+                return (world, open, older);
+            }
+            if open.is_null() && step > 100 {
+                break;
+            }
+        }
+    }
+    panic!("no run was prepared and not yet published");
+}
+
+/// A node that had signed that it is prepared comes back with a folder of before the run. To deny
+/// the run would contradict its signature, and would be blamed; it says nothing. The others publish
+/// on what it had signed.
+#[test]
+#[ignore = "known gap: a copy of just before the last run is not noticed"]
+fn an_older_copy_does_not_deny_a_run_that_it_has_forgotten() {
+    // The second time no peer is heard for longer than the node waits for those that are away.
+    for away in [false, true] {
+        let (mut world, open, older) = prepared(2, 32..60);
+        let run = run_of(&open);
+        let staged = journaled(&world, 0, What::Staged).pop().unwrap();
+        let hash = |key: &str| serde_json::from_value::<Hex<32>>(staged[key].clone()).unwrap();
+        let (plan, release) = (hash("plan"), hash("release"));
+        if away {
+            world.trouble.lost = 1000;
+        }
+        restore(&mut world, 2, older);
+        pass(&mut world, if away { 1000 } else { 0 });
+        for note in [
+            Note::Inquire { run },
+            Note::Staged { run, epoch: 2, plan, release },
+            Note::Prepared { run, epoch: 2, plan, release },
+        ] {
+            let sent = world.inject(2, 0, Content::Note(note));
+            let denied = notes(&sent, |note| matches!(note, Note::Aborted { .. }));
+            assert_eq!(denied, 0, "it denies a run that it had signed; peers away: {away}");
+        }
+        world.end_trouble();
+        pass(&mut world, 1500);
+        assert!(status(&mut world, 2)["replaced"].is_string());
+        assert_eq!(world.epochs(), [2, 2, 1, 2], "peers away: {away}");
+        assert!(journaled(&world, 2, What::Refused).is_empty());
+        world.check_blame();
+    }
+}
+
+/// A node's folder without its node.
+struct Folder {
+    federation: Federation,
+    settings: Settings,
+}
+
+impl Folder {
+    fn new() -> Folder {
+        let federation = Federation::new(POLICY, &people(3), "");
+        let settings = Settings::load(&federation.home("site-0").join("node.toml")).unwrap();
+        Folder { federation, settings }
+    }
+
+    fn open(&self) -> Result<Disk, String> {
+        let terms = Arc::new(Terms::load(&self.settings).unwrap());
+        let signing = Arc::new(read_signing_key(&self.settings.signing_key).unwrap());
+        Disk::open(&self.federation.data(0), terms, signing, false).map_err(|error| error.to_string())
+    }
+
+    fn sql(&self, text: &str) {
+        let path = self.federation.data(0).join("journal.db");
+        rusqlite::Connection::open(path).unwrap().execute_batch(text).unwrap();
+    }
+
+    /// What `hedgerow-node journal` verifies.
+    fn read(&self) -> Result<u64, String> {
+        let key = read_signing_key(&self.settings.signing_key).unwrap().public();
+        let read = read_signed_journal(&self.federation.data(0), &key, |_| Ok(()));
+        read.map(|(rows, _)| rows).map_err(|error| error.to_string())
+    }
+}
+
+fn opened() -> Record {
+    let (who, detail) = ("site-0".to_owned(), json!({}).into());
+    Record { at: 1_700_000_000_000, what: What::Opened, run: None, who, detail }
+}
+
+/// The journal as it was before its head was signed: without the table `head`. One with rows is
+/// refused, and the message says what it is; an empty one goes on.
+#[test]
+fn a_journal_of_before_signatures_is_refused_by_that_name() {
+    let folder = Folder::new();
+    drop(folder.open().unwrap());
+    folder.sql("DROP TABLE head");
+    folder.open().unwrap().append(&[opened(), opened()]).unwrap();
+    assert_eq!(folder.read(), Ok(2));
+    folder.sql("DROP TABLE head");
+    for refused in [folder.read().unwrap_err(), folder.open().unwrap_err(), folder.open().unwrap_err()] {
+        assert!(refused.contains("2 rows without a signed head: a version of before signatures"), "{refused}");
+        assert!(refused.contains("operating.md"), "{refused}");
+    }
+}
+
+/// A program that was put back to an older version meets an event that it does not know.
+#[test]
+fn a_journal_of_a_later_version_is_refused_by_that_name() {
+    let folder = Folder::new();
+    folder.open().unwrap().append(&[opened()]).unwrap();
+    let insert = |what: &str, detail: &str| {
+        // A later version hashes its rows as this one does.
+        let first = chain(&Hex([0; 32]), 1, &opened());
+        let mut hash = <sha2::Sha256 as sha2::Digest>::new();
+        let mut add = |bytes: &[u8]| sha2::Digest::update(&mut hash, bytes);
+        add(b"hedgerow journal 1");
+        add(&first.0);
+        add(&2u64.to_le_bytes());
+        add(&1_700_000_000_000u64.to_le_bytes());
+        for text in [what, "", "site-0", "{}"] {
+            add(&(text.len() as u64).to_le_bytes());
+            add(text.as_bytes());
+        }
+        let hash = Hex::<32>(sha2::Digest::finalize(hash).into());
+        folder.sql(&format!(
+            "DELETE FROM journal WHERE number = 2; INSERT INTO journal SELECT 2, at_ms, at, '{what}', run, who, \
+             '{detail}', '{hash}' FROM journal WHERE number = 1"
+        ));
+        folder.open().unwrap_err()
+    };
+    let later = insert("remembered", "{}");
+    assert!(later.contains("row 2 is of a kind that this version does not know (`remembered`)"), "{later}");
+    assert!(later.contains("a later version of the program wrote it"), "{later}");
+    let changed = insert("remembered", "{ }");
+    assert!(changed.contains("row 2 was changed, removed or inserted"), "{changed}");
+}
+
+/// The journal is gone and a release of former times is still there: the run ends before any
+/// custodian publishes, and the former release stays as it was.
+#[test]
+fn a_release_that_the_journal_does_not_know_is_not_taken_for_the_next_epoch() {
+    let mut federation = Federation::new(POLICY, &people(3), "deadlines = { silence-s = 6, handshake-s = 3 }\n");
+    let former = federation.data(1).join("epochs/1/release");
+    fs::create_dir_all(&former).unwrap();
+    fs::write(former.join("data.csv"), "of former times").unwrap();
+    (0..3).for_each(|place| federation.start(place));
+    for (place, ending) in federation.run(0).iter().enumerate() {
+        assert_eq!(ending["ended"], "aborted", "{ending}");
+        let why = ending["why"].as_str().unwrap();
+        assert!(place != 1 || why.contains("an epoch 1 already, which its journal does not know"), "{ending}");
+        assert!(ending["blamed"].is_null(), "{ending}");
+    }
+    let epochs = |place: usize| fs::read_dir(federation.data(place).join("epochs")).unwrap().count();
+    assert_eq!([epochs(0), epochs(1), epochs(2)], [0, 1, 0]);
+    assert_eq!(fs::read_to_string(former.join("data.csv")).unwrap(), "of former times");
+    fs::rename(federation.data(1).join("epochs/1"), federation.home("site-1").join("former")).unwrap();
+    assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+    assert_ne!(fs::read_to_string(former.join("data.csv")).unwrap(), "of former times");
+}

@@ -1,0 +1,128 @@
+//! Whom rows are about: an identifier that repeats, such as the number of a patient who comes back
+//! or the key of a household.
+
+use hedgerow_table::dependencies::{self, Wanted};
+use hedgerow_table::engine::Embedded;
+use hedgerow_table::{NoProgress, Ratio, Table};
+
+use super::content;
+use super::profile::Facts;
+use super::roles::ProposedRole;
+use super::vocabulary::Concept;
+use crate::Role;
+
+/// Fewer values are those of a group, not of individuals.
+const UNITS_MIN: u64 = 10;
+/// As dependencies are looked for elsewhere.
+const TOLERANCE: Ratio = Ratio { numerator: 1, denominator: 100 };
+
+/// The units of a proposal.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FoundUnits {
+    /// The position of the column that numbers them.
+    pub(super) column: usize,
+    pub(super) units: u64,
+    /// Rows of every unit.
+    sizes: Vec<u64>,
+}
+
+/// Gives the role `unit` to the identifier that repeats, where its rows belong together: they agree
+/// on something else by more than chance. Of several, the one with the most values.
+pub(super) fn find(table: &Table, facts: &[Facts<'_>], roles: &mut [ProposedRole]) -> Option<FoundUnits> {
+    let is_released = |role: &ProposedRole| matches!(role.role, Some(Role::Quasi | Role::Sensitive | Role::Plain));
+    let to: Vec<usize> = (0..roles.len()).filter(|&column| is_released(&roles[column])).collect();
+    let repeats = |facts: &Facts<'_>| {
+        facts.missing == 0
+            && facts.distinct >= UNITS_MIN
+            && facts.distinct * 50 <= facts.rows * 49
+            && facts.most * 4 <= facts.rows
+    };
+    let mut candidates: Vec<usize> = (0..roles.len())
+        .filter(|&column| roles[column].role == Some(Role::Identifier) && repeats(&facts[column]))
+        .collect();
+    // Names repeat by chance, and those of one person are spelled in several ways.
+    let is_name = |column: usize| content::names_of_people(&facts[column]).is_some();
+    candidates.sort_by_key(|&column| (is_name(column), std::cmp::Reverse(facts[column].distinct), column));
+    let engine = Embedded::new(table);
+    let column = candidates.into_iter().find(|&column| {
+        let wanted = Wanted { from: &[column], to: &to, tolerance: TOLERANCE };
+        dependencies::find(&engine, &wanted, &NoProgress)
+            .is_ok_and(|found| found.is_some_and(|found| !found.is_empty()))
+    })?;
+    let sizes: Vec<u64> = facts[column].counts.iter().copied().filter(|&rows| rows > 0).collect();
+    let units = sizes.len() as u64;
+    let reason = format!(
+        "repeats: {} rows about {units} units; guarantees count units, and it is never released",
+        facts[column].rows
+    );
+    roles[column] = ProposedRole::new(Role::Unit, Concept::Open, reason);
+    Some(FoundUnits { column, units, sizes })
+}
+
+impl FoundUnits {
+    /// The share of rows or units, in hundredths, that have a number of rows that fewer than `k`
+    /// units have: no class of whole units hides them.
+    pub(super) fn hardly_hidden(&self, k: u64) -> u64 {
+        let mut by_size: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
+        self.sizes.iter().for_each(|&rows| *by_size.entry(rows).or_insert(0) += 1);
+        let rare = by_size.iter().filter(|(_, units)| **units < k);
+        let (rows, units) = rare.fold((0, 0), |(rows, sum), (&size, &units)| (rows + size * units, sum + units));
+        let all: u64 = self.sizes.iter().sum();
+        let hundredths = |part: u64, all: u64| (part * 100).div_ceil(all.max(1));
+        hundredths(rows, all).max(hundredths(units, self.units))
+    }
+
+    /// One row of each unit.
+    pub(super) fn first_rows(&self, table: &Table) -> Table {
+        let mut seen = vec![false; table.columns[self.column].domain.cardinality()];
+        let codes = table.columns[self.column].codes.iter();
+        let first = (0u32..).zip(codes).filter(|(_, unit)| !std::mem::replace(&mut seen[*unit as usize], true));
+        table.of_rows(&first.map(|(row, _)| row).collect::<Vec<u32>>())
+    }
+
+    /// Whether some unit has several values of a column.
+    pub(super) fn vary_in(&self, table: &Table, column: usize) -> bool {
+        let mut first: Vec<Option<u32>> = vec![None; table.columns[self.column].domain.cardinality()];
+        let mut pairs = table.columns[self.column].codes.iter().zip(table.columns[column].codes.iter());
+        pairs.any(|(unit, code)| *first[unit as usize].get_or_insert(code) != code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ProposeOptions, propose};
+    use super::*;
+
+    fn stays(key: impl Fn(usize) -> String) -> Table {
+        let rows: Vec<Vec<String>> = (0..240)
+            .map(|row| {
+                let patient = row / 3;
+                let sex = ["f", "m"][patient * 7 % 2].to_owned();
+                vec![key(row), sex, (20 + patient * 13 % 60).to_string(), format!("ward {}", row * 5 % 7)]
+            })
+            .collect();
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        Table::from_texts(&["patient_id", "sex", "age", "ward"], &rows)
+    }
+
+    #[test]
+    fn an_identifier_whose_rows_belong_together_is_the_unit() {
+        let options = ProposeOptions::default();
+        let found = propose(&stays(|row| format!("R{:05}", row / 3)), "stays.csv", &options);
+        assert_eq!(found.unit.as_deref(), Some("patient_id"));
+        assert!(found.policy.contains("patient_id = { role = \"unit\" }"), "{}", found.policy);
+        assert!(found.policy.contains("240 rows about 80 units"), "{}", found.policy);
+        // As often, but at random.
+        let random = propose(&stays(|row| format!("R{:05}", row * 7 % 80)), "stays.csv", &options);
+        assert_eq!(random.unit, None, "{}", random.policy);
+        let unique = propose(&stays(|row| format!("R{row:05}")), "stays.csv", &options);
+        assert_eq!(unique.unit, None, "{}", unique.policy);
+    }
+
+    #[test]
+    fn units_with_a_number_of_rows_of_their_own_are_counted() {
+        let found = FoundUnits { column: 0, units: 12, sizes: vec![1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 9, 7] };
+        assert_eq!(found.hardly_hidden(5), 52, "16 of 31 rows");
+        assert_eq!(found.hardly_hidden(1), 0);
+    }
+}

@@ -1,0 +1,74 @@
+//! One rule: what its attacker knows, what it protects, and the guarantees that must hold.
+
+use crate::guarantee::ValuesNeeded;
+use crate::{Absorbing, Class, Distribution, Guarantee, OnMerge, Tree};
+
+/// One rule, bound to attributes by their position in a layout.
+#[derive(Debug)]
+pub struct Rule {
+    pub know: Vec<usize>,
+    pub protect: Option<usize>,
+    pub guarantees: Vec<Box<dyn Guarantee>>,
+    /// The protected attribute's distribution in the source, where there is one to compare with.
+    pub source: Option<Distribution>,
+    /// The protected attribute's hierarchy.
+    pub tree: Option<Tree>,
+}
+
+impl Rule {
+    pub(crate) fn needs_values(&self) -> bool {
+        self.protect.is_some() && self.guarantees.iter().any(|guarantee| guarantee.model().needs_protect())
+    }
+
+    pub(crate) fn compares_with_table(&self) -> bool {
+        self.guarantees.iter().any(|guarantee| guarantee.compares_with_table())
+    }
+
+    /// The cores of all guarantees as one.
+    pub(crate) fn core(&self) -> Absorbing {
+        self.guarantees.iter().map(|guarantee| guarantee.core()).fold(
+            Absorbing { rows: 0, distinct: 0 },
+            |all, core| Absorbing { rows: all.rows.max(core.rows), distinct: all.distinct.max(core.distinct) },
+        )
+    }
+
+    /// The fewest units that a class or a set of fitting units has where the rule holds: as many as
+    /// rows, and one for every different value.
+    pub fn units_needed(&self) -> u64 {
+        let core = self.core();
+        core.rows.max(core.distinct)
+    }
+
+    /// Whether the number of its rows decides what a class is worth.
+    pub(crate) fn is_about_rows(&self) -> bool {
+        self.guarantees.iter().all(|guarantee| is_about_rows(guarantee.as_ref()))
+    }
+
+    /// Where enough different values decide, beside the number of rows: how many.
+    pub(crate) fn values_needed(&self) -> Option<ValuesNeeded> {
+        let beyond = self.guarantees.iter().filter(|guarantee| !is_about_rows(guarantee.as_ref()));
+        let mut needed = beyond.map(|guarantee| guarantee.values_needed());
+        let first = needed.next()??;
+        needed.try_fold(first, |most, needed| {
+            let needed = needed?;
+            Some(ValuesNeeded { values: most.values.max(needed.values), missing: most.missing.or(needed.missing) })
+        })
+    }
+
+    /// Whether a class meets the cores.
+    pub(crate) fn core_holds(&self, core: Absorbing, class: Class<'_>) -> bool {
+        let mut more = self.guarantees.iter().filter(|guarantee| guarantee.core_is_more());
+        core.holds(class) && more.all(|guarantee| guarantee.holds(class, &Distribution::default()))
+    }
+
+    /// The most rows that finer levels can keep of a class.
+    pub(crate) fn kept_at_most(&self, class: Class<'_>) -> u64 {
+        let bounds = self.guarantees.iter().filter(|guarantee| guarantee.bounds_parts());
+        bounds.map(|guarantee| guarantee.kept_at_most(class)).min().unwrap_or(class.rows)
+    }
+}
+
+/// Whether the number of a class's rows decides.
+fn is_about_rows(guarantee: &dyn Guarantee) -> bool {
+    guarantee.on_merge() == OnMerge::Absorbing && !guarantee.core_is_more() && guarantee.core().distinct <= 1
+}

@@ -1,0 +1,65 @@
+//! Rows of units by class, and units by signature, each in one list.
+
+use super::UnitRows;
+use super::left::View;
+use super::signatures::{NONE, Signatures};
+
+/// The rows of kept units, class after class; those of a unit together.
+pub(super) struct ByClass {
+    starts: Vec<u32>,
+    /// Unit and row.
+    rows: Vec<(u32, u32)>,
+}
+
+impl ByClass {
+    pub(super) fn new(rows: &UnitRows, view: &View, kept: &[bool]) -> ByClass {
+        let mut starts = vec![0u32; view.classes + 1];
+        let kept_units = || (0..rows.len()).filter(|&unit| kept[unit]);
+        for unit in kept_units() {
+            rows.rows_of(unit).for_each(|row| starts[view.class_of_row[row] as usize + 1] += 1);
+        }
+        (0..view.classes).for_each(|class| starts[class + 1] += starts[class]);
+        let (mut next, mut sorted) = (starts.clone(), vec![(0u32, 0u32); starts[view.classes] as usize]);
+        for unit in kept_units() {
+            for row in rows.rows_of(unit) {
+                let next = &mut next[view.class_of_row[row] as usize];
+                sorted[*next as usize] = (unit as u32, row as u32);
+                *next += 1;
+            }
+        }
+        ByClass { starts, rows: sorted }
+    }
+
+    /// The classes that have rows.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[(u32, u32)]> {
+        let classes = self.starts.windows(2).map(|ends| &self.rows[ends[0] as usize..ends[1] as usize]);
+        classes.filter(|members| !members.is_empty())
+    }
+}
+
+/// The units of every group of equal signatures.
+pub(super) struct MembersOf {
+    starts: Vec<u32>,
+    units: Vec<u32>,
+}
+
+impl MembersOf {
+    pub(super) fn new(signatures: &Signatures) -> MembersOf {
+        let mut starts = Vec::with_capacity(signatures.len() + 1);
+        starts.push(0u32);
+        starts.extend(signatures.counts.iter().scan(0, |sum, &units| {
+            *sum += units;
+            Some(*sum)
+        }));
+        let (mut next, mut units) = (starts.clone(), vec![0u32; starts[signatures.len()] as usize]);
+        for (unit, &group) in (0u32..).zip(&signatures.of_unit).filter(|(_, group)| **group != NONE) {
+            units[next[group as usize] as usize] = unit;
+            next[group as usize] += 1;
+        }
+        MembersOf { starts, units }
+    }
+
+    pub(super) fn of(&self, group: u32) -> &[u32] {
+        &self.units[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
+    }
+}

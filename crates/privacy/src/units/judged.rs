@@ -1,0 +1,373 @@
+//! Which units must be suppressed so that every rule holds for the rest.
+
+use hedgerow_table::frequency::FrequencySet;
+
+use super::by_class::{ByClass, MembersOf};
+use super::left::{Left, View};
+use super::signatures::Signatures;
+use super::{KnownRows, UnitClass, UnitRows, UnitTerms};
+use crate::guarantee::Measure;
+use crate::judge::{Achieved, Rule};
+use crate::{Class, Distribution, Judge, OnMerge};
+
+/// What judging units says of the levels that a set is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitVerdict {
+    /// No finer levels suppress fewer rows, nor do these.
+    pub at_least: u64,
+    /// Rows and units suppressed in all; meaningful when `kept` is present.
+    pub suppressed: u64,
+    pub suppressed_units: u64,
+    /// The units that stay, where no more are suppressed than allowed and some stay.
+    pub kept: Option<Vec<bool>>,
+}
+
+/// A set of units that a guarantee must hold for, and those that are suppressed when it does not.
+struct Look<'a> {
+    class: &'a UnitClass,
+    about: &'a [u32],
+    /// Whether these are all units of the set; else more may follow.
+    whole: bool,
+}
+
+impl Judge {
+    /// How units are judged, where rows belong to units.
+    pub fn unit_terms(&self) -> Option<&UnitTerms> {
+        self.units.as_ref()
+    }
+
+    /// The same rules over units.
+    pub fn over_units(mut self, terms: UnitTerms) -> Judge {
+        self.units = Some(terms);
+        self
+    }
+
+    /// Whether enough units decide what a rule says of a set of them.
+    fn is_about_units(rule: &Rule) -> bool {
+        rule.is_about_rows()
+    }
+
+    /// How the guarantees of a rule behave over units when classes merge.
+    pub(crate) fn on_merge_of_units(&self, terms: &UnitTerms) -> OnMerge {
+        let all = self.rules.iter().zip(&terms.several_values).all(|(rule, &several)| {
+            let absorbing = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() == OnMerge::Absorbing);
+            absorbing && (Judge::is_about_units(rule) || !several)
+        });
+        if all { OnMerge::Absorbing } else { OnMerge::Neither }
+    }
+
+    /// Judges a set that was rolled up from the finest one, whose rows `rows` has by unit. `places`
+    /// tells into which entry each of the finest set's was rolled up.
+    pub fn judge_units<const W: usize>(
+        &self,
+        terms: &UnitTerms,
+        set: &FrequencySet<W>,
+        rows: &UnitRows,
+        places: &[u32],
+    ) -> UnitVerdict {
+        let views = self.views(set, rows, places);
+        let mut left = Left::all(rows, self.allowed(), terms.allowed);
+        while !left.fails() && self.lose_by_cores(terms, &views, &mut left) {}
+        let failed = UnitVerdict { at_least: left.at_least(), suppressed: 0, suppressed_units: 0, kept: None };
+        if left.fails() {
+            return failed;
+        }
+        let at_least = left.lost;
+        if !self.rules.iter().all(Judge::is_about_units) {
+            left = Left::all(rows, self.allowed(), terms.allowed);
+            while !left.fails() && self.lose_by_rules(terms, &views, &mut left) {}
+            if left.fails() {
+                // What an absorbing guarantee suppresses, finer levels suppress too.
+                let absorbing = self.on_merge() == OnMerge::Absorbing;
+                return UnitVerdict { at_least: if absorbing { left.at_least() } else { at_least }, ..failed };
+            }
+        }
+        let Left { kept, lost, lost_units, .. } = left;
+        UnitVerdict { at_least, suppressed: lost, suppressed_units: lost_units, kept: Some(kept) }
+    }
+
+    /// The units of those left in a table that some rule fails for, over rows or over units, judged
+    /// before any of them is suppressed. None where every rule holds.
+    pub fn failing_units<const W: usize>(
+        &self,
+        terms: &UnitTerms,
+        set: &FrequencySet<W>,
+        rows: &UnitRows,
+        kept: &[bool],
+    ) -> Vec<bool> {
+        let places: Vec<u32> = (0..set.len() as u32).collect();
+        let mut left = Left::all(rows, u64::MAX, u64::MAX);
+        left.kept.copy_from_slice(kept);
+        self.lose_by_rules(terms, &self.views(set, rows, &places), &mut left);
+        kept.iter().zip(&left.kept).map(|(before, after)| *before && !after).collect()
+    }
+
+    /// What every guarantee achieves over the units of a table, one by one and, where the attacker
+    /// knows every row, for those that fit. Rows are left to [`Judge::achieved`].
+    pub fn achieved_over_units<const W: usize>(
+        &self,
+        terms: &UnitTerms,
+        set: &FrequencySet<W>,
+        rows: &UnitRows,
+        kept: &[bool],
+    ) -> Vec<Vec<Achieved>> {
+        let places: Vec<u32> = (0..set.len() as u32).collect();
+        let views = self.views(set, rows, &places);
+        let achieved = self.rules.iter().enumerate().map(|(number, rule)| {
+            let nothing = || Achieved { measures: Vec::new(), holds: true, failing_rows: 0 };
+            let mut achieved: Vec<Achieved> = rule.guarantees.iter().map(|_| nothing()).collect();
+            let mut failing = vec![vec![false; rows.len()]; rule.guarantees.len()];
+            let tables = self.tables(number, rows, kept);
+            let view = view_of(&views, rule);
+            self.look_at_units(number, terms, view, rows, kept, &mut |look| {
+                if !look.whole {
+                    // More units do no worse.
+                    return rule.guarantees.iter().zip(&achieved).all(|(guarantee, achieved)| {
+                        let here = look.class.measure(guarantee.as_ref(), &tables[0]);
+                        achieved.holds
+                            && !achieved.measures.is_empty()
+                            && worse(&achieved.measures, here) == achieved.measures
+                    });
+                }
+                for (place, guarantee) in rule.guarantees.iter().enumerate() {
+                    for table in tables.iter().filter(|_| look.class.units > 0) {
+                        let holds = look.class.holds(guarantee.as_ref(), table);
+                        let measures = look.class.measure(guarantee.as_ref(), table);
+                        achieved[place].measures = worse(&achieved[place].measures, measures);
+                        if !holds {
+                            achieved[place].holds = false;
+                            look.about.iter().for_each(|&unit| failing[place][unit as usize] = true);
+                        }
+                    }
+                }
+                true
+            });
+            for (achieved, failing) in achieved.iter_mut().zip(&failing) {
+                let failing = failing.iter().enumerate().filter(|(_, failing)| **failing);
+                achieved.failing_rows = failing.map(|(unit, _)| rows.count_of(unit)).sum();
+            }
+            achieved
+        });
+        achieved.collect()
+    }
+
+    fn views<const W: usize>(&self, set: &FrequencySet<W>, rows: &UnitRows, places: &[u32]) -> Vec<View> {
+        let groupings = self.groupings(set).into_iter();
+        groupings
+            .map(|(know, grouping)| {
+                let class_of = |entry: u32| match &grouping {
+                    Some(grouping) => grouping.of_entry[entry as usize],
+                    None => entry,
+                };
+                let of_base: Vec<u32> = places.iter().map(|&place| class_of(place)).collect();
+                let class_of_row = rows.entries.iter().map(|&entry| of_base[entry as usize]).collect();
+                let classes = grouping.as_ref().map_or(set.len(), |grouping| grouping.sizes.len());
+                View { know, class_of_row, classes }
+            })
+            .collect()
+    }
+
+    /// One round of what no finer levels avoid: classes of too few units, and units that too few
+    /// fit. Whether any were suppressed.
+    fn lose_by_cores(&self, terms: &UnitTerms, views: &[View], left: &mut Left<'_>) -> bool {
+        let before = left.lost_units;
+        for view in views {
+            let needed = |known: Option<KnownRows>| {
+                let rules = self.rules.iter().zip(&terms.rows).filter(|(rule, _)| rule.know == view.know);
+                let rules = rules.filter(|(_, rows)| known.is_none_or(|known| **rows == known));
+                rules.map(|(rule, _)| rule.units_needed()).max().unwrap_or(0)
+            };
+            let mut lost = left.of_class_too_small(view, needed(None));
+            left.lose_all(&lost);
+            if left.fails() {
+                return true;
+            }
+            lost = left.fitted_by_too_few(view, needed(Some(KnownRows::All)), terms.linked);
+            left.lose_all(&lost);
+            if left.fails() {
+                return true;
+            }
+        }
+        left.lost_units > before
+    }
+
+    /// One round: all units that some rule fails for, judged before any of them is suppressed.
+    fn lose_by_rules(&self, terms: &UnitTerms, views: &[View], left: &mut Left<'_>) -> bool {
+        let mut failed: Vec<u32> = Vec::new();
+        for (number, rule) in self.rules.iter().enumerate() {
+            let view = view_of(views, rule);
+            if Judge::is_about_units(rule) {
+                failed.extend(left.of_class_too_small(view, rule.units_needed()));
+                if terms.rows[number] == KnownRows::All {
+                    failed.extend(left.fitted_by_too_few(view, rule.units_needed(), terms.linked));
+                }
+                continue;
+            }
+            self.fail_rows(number, view, left, &mut failed);
+            let tables = self.tables(number, left.rows, &left.kept);
+            self.look_at_units(number, terms, view, left.rows, &left.kept, &mut |look| {
+                let holds = rule
+                    .guarantees
+                    .iter()
+                    .all(|guarantee| tables.iter().all(|table| look.class.holds(guarantee.as_ref(), table)));
+                if !holds && look.whole {
+                    failed.extend_from_slice(look.about);
+                }
+                holds
+            });
+        }
+        left.lose_all(&failed);
+        !failed.is_empty()
+    }
+
+    /// The units with rows in a class that fails by its rows, as it would without units.
+    fn fail_rows(&self, number: usize, view: &View, left: &Left<'_>, failed: &mut Vec<u32>) {
+        let rule = &self.rules[number];
+        let Some(codes) =
+            rule.protect.filter(|_| rule.needs_values()).and_then(|protect| left.rows.values[protect].as_ref())
+        else {
+            // Enough units are enough rows.
+            return;
+        };
+        let released = rule.compares_with_table().then(|| self.rows_by_value(rule, left));
+        let released = Distribution::new(released.unwrap_or_default(), rule.tree.as_ref());
+        let by_class = ByClass::new(left.rows, view, &left.kept);
+        let mut values: Vec<(u32, u32)> = Vec::new();
+        let mut sorted: Vec<u32> = Vec::new();
+        for members in by_class.iter() {
+            sorted.clear();
+            sorted.extend(members.iter().map(|&(_, row)| codes[row as usize]));
+            sorted.sort_unstable();
+            values.clear();
+            values.extend(sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as u32)));
+            let class = Class { rows: members.len() as u64, values: &values };
+            let holds = rule.guarantees.iter().all(|guarantee| {
+                let source = rule.source.as_ref().filter(|_| guarantee.compares_with_table());
+                source.into_iter().chain([&released]).all(|table| guarantee.holds(class, table))
+            });
+            if !holds {
+                failed.extend(members.iter().map(|&(unit, _)| unit));
+            }
+        }
+    }
+
+    fn rows_by_value(&self, rule: &Rule, left: &Left<'_>) -> Vec<u64> {
+        let Some(protect) = rule.protect else { return Vec::new() };
+        let mut counts = vec![0u64; self.cardinalities[protect]];
+        let Some(codes) = &left.rows.values[protect] else { return counts };
+        for unit in (0..left.rows.len()).filter(|&unit| left.kept[unit]) {
+            left.rows.rows_of(unit).for_each(|row| counts[codes[row] as usize] += 1);
+        }
+        counts
+    }
+
+    /// Units of every value of what a rule protects, where it compares with the table: then each
+    /// unit has one.
+    pub(super) fn units_by_value(&self, number: usize, rows: &UnitRows, kept: &[bool]) -> Vec<u64> {
+        let rule = &self.rules[number];
+        let (Some(protect), true) = (rule.protect, rule.compares_with_table()) else { return Vec::new() };
+        let mut counts = vec![0u64; self.cardinalities[protect]];
+        let Some(codes) = &rows.values[protect] else { return counts };
+        for unit in (0..rows.len()).filter(|&unit| kept[unit] && rows.count_of(unit) > 0) {
+            counts[codes[rows.starts[unit] as usize] as usize] += 1;
+        }
+        counts
+    }
+
+    /// What the guarantees of a rule compare units with: the units left, and those of the source
+    /// where there is one.
+    fn tables(&self, number: usize, rows: &UnitRows, kept: &[bool]) -> Vec<Distribution> {
+        let rule = &self.rules[number];
+        if !rule.compares_with_table() {
+            return vec![Distribution::default()];
+        }
+        let source = rule.source.as_ref().map(|_| rows.sources[number].clone());
+        let counts = source.into_iter().chain([self.units_by_value(number, rows, kept)]);
+        counts.map(|counts| Distribution::new(counts, rule.tree.as_ref())).collect()
+    }
+
+    /// Shows every set of units that a rule must hold for: those of each class and, where the
+    /// attacker knows every row, those that fit the units of each signature, class by class. Where
+    /// more units can do no worse, parts of a set are shown first: when `visit` says that such a
+    /// part is enough, the others are not looked at.
+    fn look_at_units(
+        &self,
+        number: usize,
+        terms: &UnitTerms,
+        view: &View,
+        rows: &UnitRows,
+        kept: &[bool],
+        visit: &mut dyn FnMut(Look<'_>) -> bool,
+    ) {
+        let rule = &self.rules[number];
+        let codes = rule.protect.filter(|_| rule.needs_values()).and_then(|protect| rows.values[protect].as_ref());
+        let mut class = UnitClass::new(terms.missing[number]);
+        let mut about: Vec<u32> = Vec::new();
+        let mut values: Vec<u32> = Vec::new();
+        for members in ByClass::new(rows, view, kept).iter() {
+            class.clear();
+            about.clear();
+            for of_unit in members.chunk_by(|a, b| a.0 == b.0) {
+                values.clear();
+                values.extend(codes.iter().flat_map(|codes| of_unit.iter().map(|&(_, row)| codes[row as usize])));
+                class.add(&mut values);
+                about.push(of_unit[0].0);
+            }
+            class.count();
+            visit(Look { class: &class, about: &about, whole: true });
+        }
+        if terms.rows[number] == KnownRows::One {
+            return;
+        }
+        let signatures = Signatures::new(rows, &view.class_of_row, view.classes, kept, terms.linked);
+        let members = MembersOf::new(&signatures);
+        let one_value = !terms.several_values[number];
+        let absorbing = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() == OnMerge::Absorbing);
+        let grows_better = absorbing && (codes.is_none() || one_value);
+        for group in 0..signatures.len() as u32 {
+            let own = signatures.classes_of(group);
+            if own.len() == 1 && !terms.linked {
+                continue;
+            }
+            for (place, looked_at) in own.chunk_by(|a, b| a == b).map(|equal| equal[0]).enumerate() {
+                // A unit with one value has it in every class.
+                if place > 0 && (codes.is_none() || one_value) {
+                    break;
+                }
+                class.clear();
+                let about = members.of(group);
+                let mut shown_at = 1;
+                let settled = signatures.fitting(group).any(|other| {
+                    match codes {
+                        None => class.units += u64::from(signatures.counts[other as usize]),
+                        Some(codes) => members.of(other).iter().for_each(|&unit| {
+                            let own = rows.rows_of(unit as usize).filter(|&row| view.class_of_row[row] == looked_at);
+                            values.clear();
+                            values.extend(own.map(|row| codes[row]));
+                            class.add(&mut values);
+                        }),
+                    }
+                    // Twice as many before a part is counted again.
+                    if !grows_better || class.units < shown_at {
+                        return false;
+                    }
+                    shown_at = class.units * 2;
+                    class.count();
+                    visit(Look { class: &class, about, whole: false })
+                });
+                if !settled {
+                    class.count();
+                    visit(Look { class: &class, about, whole: true });
+                }
+            }
+        }
+    }
+}
+
+fn view_of<'v>(views: &'v [View], rule: &Rule) -> &'v View {
+    views.iter().find(|view| view.know == rule.know).expect("a view for every `know`")
+}
+
+fn worse(worst: &[Measure], here: Vec<Measure>) -> Vec<Measure> {
+    if worst.is_empty() { here } else { worst.iter().zip(here).map(|(worst, here)| worst.worse(here)).collect() }
+}

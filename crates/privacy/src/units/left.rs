@@ -1,0 +1,99 @@
+//! The units that are left while others are suppressed, and which of them fail by the number of
+//! units alone.
+
+use super::UnitRows;
+use super::signatures::{NONE, Signatures};
+
+/// The rows of units by the classes over what one attacker knows.
+pub(super) struct View {
+    pub(super) know: Vec<usize>,
+    pub(super) class_of_row: Vec<u32>,
+    pub(super) classes: usize,
+}
+
+/// The units that are left, and what the others are.
+pub(super) struct Left<'a> {
+    pub(super) rows: &'a UnitRows,
+    pub(super) kept: Vec<bool>,
+    /// Rows and units that are suppressed.
+    pub(super) lost: u64,
+    pub(super) lost_units: u64,
+    rows_allowed: u64,
+    units_allowed: u64,
+}
+
+impl<'a> Left<'a> {
+    pub(super) fn all(rows: &'a UnitRows, rows_allowed: u64, units_allowed: u64) -> Left<'a> {
+        Left { rows, kept: vec![true; rows.len()], lost: 0, lost_units: 0, rows_allowed, units_allowed }
+    }
+
+    pub(super) fn lose(&mut self, unit: usize) {
+        if std::mem::replace(&mut self.kept[unit], false) && self.rows.count_of(unit) > 0 {
+            self.lost += self.rows.count_of(unit);
+            self.lost_units += 1;
+        }
+    }
+
+    pub(super) fn fails(&self) -> bool {
+        self.lost > self.rows_allowed || self.lost_units > self.units_allowed || self.lost_units >= self.rows.units
+    }
+
+    pub(super) fn lose_all(&mut self, units: &[u32]) {
+        units.iter().for_each(|&unit| self.lose(unit as usize));
+    }
+
+    /// The units that fail, until they alone are more than may be suppressed.
+    pub(super) fn failing(&self, fails: impl FnMut(&usize) -> bool) -> Vec<u32> {
+        let (mut rows, mut failing) = (self.lost, Vec::new());
+        for unit in (0..self.rows.len()).filter(|&unit| self.kept[unit] && self.rows.count_of(unit) > 0).filter(fails) {
+            failing.push(unit as u32);
+            rows += self.rows.count_of(unit);
+            if rows > self.rows_allowed {
+                break;
+            }
+        }
+        failing
+    }
+
+    /// The units that have a row in a class of too few units.
+    pub(super) fn of_class_too_small(&self, view: &View, needed: u64) -> Vec<u32> {
+        if needed <= 1 {
+            return Vec::new();
+        }
+        // The units so far and the last one of them.
+        let mut found = vec![(0u32, NONE); view.classes];
+        for unit in (0..self.rows.len()).filter(|&unit| self.kept[unit]) {
+            for row in self.rows.rows_of(unit) {
+                let (units, last) = &mut found[view.class_of_row[row] as usize];
+                *units += u32::from(*last != unit as u32);
+                *last = unit as u32;
+            }
+        }
+        let enough = |row: usize| u64::from(found[view.class_of_row[row] as usize].0) >= needed;
+        self.failing(|&unit| !self.rows.rows_of(unit).all(enough))
+    }
+
+    /// The units that too few fit.
+    pub(super) fn fitted_by_too_few(&self, view: &View, needed: u64, equal: bool) -> Vec<u32> {
+        let only_single_rows = self.rows.entries.len() as u64 == self.rows.units;
+        if needed <= 1 || only_single_rows && !equal {
+            return Vec::new();
+        }
+        let signatures = Signatures::new(self.rows, &view.class_of_row, view.classes, &self.kept, equal);
+        let mut judged: Vec<Option<bool>> = vec![None; signatures.len()];
+        self.failing(|&unit| {
+            let group = signatures.of_unit[unit];
+            let enough = judged[group as usize].get_or_insert_with(|| {
+                // What fits one row are the units of its class, which are looked at by themselves.
+                let is_single = !equal && signatures.classes_of(group).len() == 1;
+                is_single || signatures.enough_fit(group, needed)
+            });
+            !*enough
+        })
+    }
+
+    /// No finer levels suppress fewer rows; all where they fail by their units.
+    pub(super) fn at_least(&self) -> u64 {
+        if self.lost_units > self.units_allowed { self.rows.entries.len() as u64 } else { self.lost }
+    }
+}

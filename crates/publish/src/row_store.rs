@@ -1,0 +1,249 @@
+//! Where the rows are (in memory, on the disk, in a database, on a cluster), and what the driver
+//! does differently there: how rows are counted before the search, written, and read back.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
+
+use hedgerow_policy::Policy;
+use hedgerow_release::ReadBy;
+use hedgerow_table::engine::Embedded;
+use hedgerow_table::read::{Held, ReadOptions, read_table};
+use hedgerow_table::{Counted, Engine, InputError, Progress, Spill, Table, TableError};
+use rand::rngs::StdRng;
+
+use crate::bind::{Bound, refuse_cluster, source_options};
+use crate::catalog::Gate;
+use crate::coarsen::{self, Coarsened};
+use crate::dependencies::Dependencies;
+use crate::draft::Draft;
+use crate::error::PublishError;
+use crate::options::TableFormat;
+use crate::out_of_core::{self, Outside};
+use crate::remote::{self, Remote};
+use crate::singling_out;
+use crate::units::Units;
+use crate::write::{self, Written};
+
+/// Where the rows come from.
+#[derive(Clone, Copy, Default)]
+pub enum Source<'a> {
+    /// The file that the policy names.
+    #[default]
+    Policy,
+    /// Rows in memory. The policy's `[source]` is not read; its path is only a name in messages.
+    Table(&'a Table),
+    /// Another reader of what the policy names, such as a database or a cluster.
+    Open(&'a OpenRows<'a>),
+}
+
+pub type OpenRows<'a> = dyn Fn(&ReadOptions<'_>) -> Result<RowStore<'a>, TableError> + 'a;
+
+impl std::fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Source::Policy => "Policy",
+            Source::Table(_) => "Table",
+            Source::Open(_) => "Open",
+        })
+    }
+}
+
+impl<'a> From<&'a Table> for Source<'a> {
+    fn from(table: &'a Table) -> Self {
+        Source::Table(table)
+    }
+}
+
+impl<'a> Source<'a> {
+    /// Opens the released attributes, and the columns named in addition.
+    pub(crate) fn open(
+        self,
+        policy: &Policy,
+        also: &HashSet<String>,
+        progress: &dyn Progress,
+    ) -> Result<RowStore<'a>, TableError> {
+        let options = || source_options(policy, also, progress);
+        match self {
+            Source::Policy => {
+                refuse_cluster(policy)?;
+                Ok(RowStore::Memory(Cow::Owned(read_table(&policy.source.path, &options())?)))
+            }
+            Source::Table(table) => Ok(RowStore::Memory(Cow::Borrowed(table))),
+            Source::Open(open) => open(&options()),
+        }
+    }
+}
+
+/// The rows of a source, where they are.
+pub enum RowStore<'a> {
+    Memory(Cow<'a, Table>),
+    /// On the disk or in a database: they pass by in chunks, and spill within a limit of memory.
+    Outside(Box<dyn Engine + 'a>, &'a Spill),
+    /// On a cluster, which counts, recodes and writes them itself.
+    Remote(Box<dyn Remote + 'a>),
+}
+
+impl std::fmt::Debug for RowStore<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            RowStore::Memory(_) => "Memory",
+            RowStore::Outside(..) => "Outside",
+            RowStore::Remote(_) => "Remote",
+        })
+    }
+}
+
+/// The input of the search: the table itself, or its distinct rows with their counts.
+#[derive(Debug)]
+pub(crate) enum Searchable<'a> {
+    Rows(&'a Table),
+    Distinct(Counted),
+}
+
+impl Searchable<'_> {
+    pub(crate) fn table(&self) -> &Table {
+        match self {
+            Searchable::Rows(table) => table,
+            Searchable::Distinct(counted) => &counted.table,
+        }
+    }
+}
+
+impl<'a> RowStore<'a> {
+    /// Rows that were read within a limit of memory.
+    pub fn held(held: Held, spill: &'a Spill) -> RowStore<'a> {
+        match held {
+            Held::Memory(table) => RowStore::Memory(Cow::Owned(table)),
+            Held::Outside(engine) => RowStore::Outside(engine, spill),
+        }
+    }
+
+    /// The rows with the coarser values that a policy declares.
+    pub(crate) fn coarsened(self, policy: &Policy) -> Result<(RowStore<'a>, Coarsened), TableError> {
+        if !coarsen::declares(policy) {
+            return Ok((self, Coarsened::default()));
+        }
+        match self {
+            RowStore::Memory(table) => {
+                let (table, coarsened) = coarsen::coarsen_table(policy, table)?;
+                Ok((RowStore::Memory(table), coarsened))
+            }
+            RowStore::Outside(engine, spill) => {
+                let (engine, coarsened) = coarsen::coarsen_engine(policy, engine)?;
+                Ok((RowStore::Outside(engine, spill), coarsened))
+            }
+            RowStore::Remote(_) => Err(coarsen::refuse_elsewhere(policy).into()),
+        }
+    }
+
+    pub(crate) fn in_memory(&self) -> bool {
+        matches!(self, RowStore::Memory(_))
+    }
+
+    /// Bytes of codes that stay in memory of rows that are on the disk.
+    pub(crate) fn held_max(&self) -> u64 {
+        match self {
+            RowStore::Outside(_, spill) => spill.held_max(),
+            RowStore::Memory(_) | RowStore::Remote(_) => 0,
+        }
+    }
+
+    /// The input of the search. A policy that needs rows in memory which are not there is refused.
+    pub(crate) fn searchable(
+        &self,
+        policy: &Policy,
+        gate: &Gate,
+        progress: &dyn Progress,
+    ) -> Result<Searchable<'_>, PublishError> {
+        let engine: &dyn Engine = match self {
+            RowStore::Memory(table) => return Ok(Searchable::Rows(table)),
+            RowStore::Outside(engine, spill) => {
+                out_of_core::refuse(policy, gate, engine.as_ref(), spill)?;
+                engine.as_ref()
+            }
+            RowStore::Remote(remote) => {
+                remote::refuse(policy, gate)?;
+                remote.as_ref()
+            }
+        };
+        Ok(Searchable::Distinct(out_of_core::counted(policy, engine, progress)?))
+    }
+
+    /// Warnings about columns that single individuals out.
+    pub(crate) fn singling_out(
+        &self,
+        policy: &Policy,
+        searched: &Searchable<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<InputError>, PublishError> {
+        let engine: &dyn Engine = match self {
+            RowStore::Memory(table) => return Ok(singling_out::examine(policy, table)?),
+            RowStore::Outside(engine, _) => engine.as_ref(),
+            RowStore::Remote(remote) => remote.as_ref(),
+        };
+        match searched {
+            Searchable::Distinct(counted) => Ok(singling_out::examine_outside(policy, engine, counted, progress)?),
+            Searchable::Rows(table) => Ok(singling_out::examine(policy, table)?),
+        }
+    }
+
+    /// The consequences of attackers' knowledge.
+    pub(crate) fn dependencies(&self, policy: &Policy, progress: &dyn Progress) -> Result<Dependencies, TableError> {
+        match self {
+            // The rows of one unit agree on much that does not follow: one of each is looked at.
+            RowStore::Memory(table) if policy.has_units() => {
+                let first = Units::of_policy(policy, table).first_rows();
+                Dependencies::examine(policy, &Embedded::new(&table.of_rows(&first)), progress)
+            }
+            RowStore::Memory(table) => Dependencies::examine(policy, &Embedded::new(table), progress),
+            RowStore::Outside(engine, _) => {
+                let mut found = Dependencies::examine(policy, engine.as_ref(), progress)?;
+                found.keep_texts(engine.as_ref(), progress)?;
+                Ok(found)
+            }
+            RowStore::Remote(remote) => {
+                let mut found = Dependencies::examine(policy, remote.as_ref(), progress)?;
+                found.keep_texts(remote.as_ref(), progress)?;
+                Ok(found)
+            }
+        }
+    }
+
+    /// Writes all tables of a draft and its codebook below `root`.
+    pub(crate) fn write(
+        &self,
+        mut draft: Draft<'_>,
+        bound: &Bound<'_>,
+        root: &Path,
+        format: TableFormat,
+        rng: &mut StdRng,
+        progress: &dyn Progress,
+    ) -> Result<Written, PublishError> {
+        let outside = match self {
+            RowStore::Memory(_) => None,
+            RowStore::Outside(engine, spill) => Some(Outside::new(engine.as_ref(), spill, bound, &mut draft)?),
+            RowStore::Remote(remote) => {
+                return write::write_elsewhere(&mut draft, bound, remote.as_ref(), root, rng, progress);
+            }
+        };
+        Ok(write::write(draft.tables, &draft.codebook, root, format, outside, rng, progress)?)
+    }
+
+    /// How a release that does not fit in memory is read back.
+    pub(crate) fn read_by(&self) -> Option<ReadBy<'_>> {
+        match self {
+            RowStore::Memory(_) => None,
+            RowStore::Outside(_, spill) => Some(ReadBy::Spill(spill)),
+            RowStore::Remote(remote) => Some(ReadBy::Counter(remote.as_ref())),
+        }
+    }
+
+    /// Bytes that were put into temporary files.
+    pub(crate) fn spilled(&self) -> u64 {
+        match self {
+            RowStore::Outside(_, spill) => spill.written(),
+            RowStore::Memory(_) | RowStore::Remote(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Every table that fits some releases, listed person by person from the definition, on what a
+//! second reader sees of their files. It shares nothing with the adversary that it judges.
+
+use std::collections::BTreeSet;
+
+use crate::as_read::Read;
+
+/// The values of `a`, `b`, `c` and `s`.
+pub(crate) type Person = [String; 4];
+
+/// One released table and the people who are looked for.
+#[derive(Clone)]
+struct Table {
+    /// Rows and bucket of each class.
+    classes: Vec<(u64, usize)>,
+    /// By bucket, rows of each value.
+    counts: Vec<Vec<u64>>,
+    /// By person, the classes that fit.
+    fits: Vec<Vec<usize>>,
+    rows: u64,
+    suppressed: u64,
+    /// The attacker knows the class of the person looked for, and the list of people does not.
+    shown: bool,
+}
+
+/// What is taken to be so of a table in which all people are who fit it.
+#[derive(Clone, Copy)]
+struct Strong {
+    absent: u64,
+}
+
+#[derive(Clone)]
+pub(crate) struct Worlds<'a> {
+    people: &'a [Person],
+    values: Vec<String>,
+    tables: Vec<Table>,
+    strong: Vec<Option<Strong>>,
+}
+
+/// The question about one person in one table.
+#[derive(Clone, Copy)]
+struct Query {
+    person: usize,
+    bucket: Option<usize>,
+    /// The person may be among the suppressed ones.
+    anyhow: bool,
+}
+
+impl<'a> Worlds<'a> {
+    /// `known` are the columns by which the people are known.
+    pub(crate) fn new(people: &'a [Person], known: &[&str], releases: &[(Read, u64)]) -> Worlds<'a> {
+        let counted: Vec<_> = releases.iter().map(|(read, _)| read.counts()).collect();
+        let values: BTreeSet<String> =
+            counted.iter().flat_map(|(_, counts)| counts).flat_map(|counts| counts.keys().cloned()).collect();
+        let values: Vec<String> = values.into_iter().collect();
+        let tables: Vec<Table> = releases
+            .iter()
+            .zip(counted)
+            .map(|((read, suppressed), (classes, counts))| Table {
+                rows: classes.iter().map(|(rows, _)| rows).sum(),
+                counts: counts
+                    .iter()
+                    .map(|counts| values.iter().map(|value| counts.get(value).copied().unwrap_or(0)).collect())
+                    .collect(),
+                classes,
+                fits: people.iter().map(|person| read.classes_by(person, known)).collect(),
+                suppressed: *suppressed,
+                shown: read.tells_beyond(known),
+            })
+            .collect();
+        let mut worlds = Worlds { people, values, tables, strong: Vec::new() };
+        worlds.strong = (0..worlds.tables.len()).map(|table| worlds.standing(table)).collect();
+        worlds
+    }
+
+    /// A table is strong where all people who fit it can be in it, with their true values, but for
+    /// those who were suppressed.
+    fn standing(&self, number: usize) -> Option<Strong> {
+        let table = &self.tables[number];
+        let (all, source) = (self.people.len() as u64, table.rows + table.suppressed);
+        let matched = table.fits.iter().filter(|fits| !fits.is_empty()).count() as u64;
+        // Where all people of the source are listed, those who fit nothing are suppressed ones.
+        let known = if all >= source { all - matched } else { 0 };
+        let absent = table.suppressed.saturating_sub(known).min(matched);
+        if matched - absent > table.rows || (all > source && matched > table.rows) {
+            return None;
+        }
+        let truth: Vec<usize> = self.people.iter().map(|person| self.code(&person[3])).collect();
+        self.fit(number, Strong { absent }, &truth, None).then_some(Strong { absent })
+    }
+
+    fn code(&self, value: &String) -> usize {
+        self.values.iter().position(|known| known == value).unwrap_or(self.values.len())
+    }
+
+    /// Whether people with these values can be the rows of a table.
+    fn fit(&self, number: usize, strong: Strong, values: &[usize], query: Option<Query>) -> bool {
+        let table = &self.tables[number];
+        let mut classes: Vec<u64> = table.classes.iter().map(|(rows, _)| *rows).collect();
+        let mut counts = table.counts.clone();
+        place(table, values, query, 0, strong.absent, &mut classes, &mut counts)
+    }
+
+    /// By person, the sets of values that are left: one for each class that the attacker can know.
+    pub(crate) fn left(&self) -> Vec<Vec<BTreeSet<usize>>> {
+        let strong: Vec<usize> = (0..self.tables.len()).filter(|&table| self.strong[table].is_some()).collect();
+        let mut groups: Vec<Vec<usize>> = vec![strong.clone()];
+        let mut found = self.group(&strong);
+        if found.is_none() && strong.len() > 1 {
+            groups = strong.iter().map(|&table| vec![table]).collect();
+        }
+        groups.retain(|group| !group.is_empty());
+        let mut left: Vec<Vec<BTreeSet<usize>>> = vec![Vec::new(); self.people.len()];
+        let mut seen = vec![false; self.people.len()];
+        let mut used: Vec<usize> = Vec::new();
+        for group in &groups {
+            let own = if groups.len() == 1 { found.take() } else { self.group(group) };
+            let Some(own) = own else { continue };
+            used.extend(group);
+            for (person, own) in own.into_iter().enumerate() {
+                left[person] = crossed(seen[person], &left[person], own);
+                seen[person] = true;
+            }
+        }
+        for table in (0..self.tables.len()).filter(|table| !used.contains(table)) {
+            for person in 0..self.people.len() {
+                if let Some(own) = self.weak(table, person) {
+                    left[person] = crossed(seen[person], &left[person], own);
+                    seen[person] = true;
+                }
+            }
+        }
+        for (person, left) in left.iter_mut().enumerate() {
+            if self.tables.iter().all(|table| table.fits[person].is_empty()) {
+                left.clear();
+            }
+        }
+        left
+    }
+
+    /// People of whom some knowledge of classes leaves one value.
+    pub(crate) fn certain(&self) -> Vec<u32> {
+        let left = self.left();
+        let one = |sets: &Vec<BTreeSet<usize>>| sets.iter().any(|set| set.len() == 1);
+        (0..).zip(&left).filter(|(_, sets)| one(sets)).map(|(person, _)| person).collect()
+    }
+
+    /// The same to who knows which of the people stayed from earlier releases of one custodian,
+    /// some of `own`, in which not all can be: each set of people who can have stayed. `None` where
+    /// there are too many sets.
+    pub(crate) fn every_stayed(&self, own: &[usize]) -> Option<Vec<Worlds<'a>>> {
+        let own: Vec<usize> = own.iter().copied().filter(|&table| self.strong[table].is_none()).collect();
+        if own.len() * self.people.len() > 8 {
+            return None;
+        }
+        let truth: Vec<usize> = self.people.iter().map(|person| self.code(&person[3])).collect();
+        let mut all = vec![self.clone()];
+        for table in own {
+            let mut with = Vec::new();
+            for (worlds, set) in all.iter().flat_map(|worlds| (0..1u32 << self.people.len()).map(move |s| (worlds, s)))
+            {
+                let mut stayed = worlds.clone();
+                for (person, fits) in stayed.tables[table].fits.iter_mut().enumerate() {
+                    fits.retain(|_| set >> person & 1 == 1);
+                }
+                let strong = Strong { absent: 0 };
+                let all_fit = |person: usize| set >> person & 1 == 0 || !stayed.tables[table].fits[person].is_empty();
+                if (0..self.people.len()).all(all_fit) && stayed.fit(table, strong, &truth, None) {
+                    stayed.strong[table] = Some(strong);
+                    with.push(stayed);
+                }
+            }
+            all = with;
+        }
+        Some(all)
+    }
+
+    /// The fewest values left for anyone.
+    pub(crate) fn least(&self) -> Option<u64> {
+        self.left().iter().flatten().map(|set| set.len() as u64).filter(|&count| count > 0).min()
+    }
+
+    /// The worlds of some tables; `None` when there is none.
+    fn group(&self, tables: &[usize]) -> Option<Vec<Vec<BTreeSet<usize>>>> {
+        // By person, each combination of buckets that can be shown, with the values found so far;
+        // first of those who are in every table, then of those who may have been suppressed.
+        let all = 0..self.people.len();
+        let requested = |person: usize| [self.questions(tables, person, false), self.questions(tables, person, true)];
+        let numbers: Vec<usize> = all.clone().map(|person| requested(person)[0].len()).collect();
+        let questions: Vec<Vec<Vec<Query>>> = all.map(|person| requested(person).concat()).collect();
+        let mut left: Vec<Vec<BTreeSet<usize>>> =
+            questions.iter().map(|questions| vec![BTreeSet::new(); questions.len()]).collect();
+        let is_away = |person: usize| tables.iter().all(|&table| self.tables[table].fits[person].is_empty());
+        let mut values = vec![0; self.people.len()];
+        let mut any = false;
+        loop {
+            let own = |table: usize| self.strong[table].unwrap_or(Strong { absent: 0 });
+            if tables.iter().all(|&table| self.fit(table, own(table), &values, None)) {
+                any = true;
+                for (person, questions) in questions.iter().enumerate() {
+                    for (question, left) in questions.iter().zip(&mut left[person]) {
+                        let new = !left.contains(&values[person]);
+                        let mut each = tables.iter().zip(question);
+                        if new && each.all(|(&table, &query)| self.fit(table, own(table), &values, Some(query))) {
+                            left.insert(values[person]);
+                        }
+                    }
+                }
+            }
+            // Who is in none of the tables may have any value, one that no table has among them.
+            let most = |person: usize| self.values.len() + usize::from(is_away(person));
+            let Some(next) = (0..values.len()).find(|&person| values[person] + 1 < most(person)) else { break };
+            values[next] += 1;
+            values[..next].fill(0);
+        }
+        // Who cannot be in every table was suppressed in one.
+        let left = left.into_iter().zip(numbers).map(|(mut in_all, number)| {
+            let mut anyhow = in_all.split_off(number);
+            [&mut in_all, &mut anyhow].into_iter().for_each(|sets| sets.retain(|set| !set.is_empty()));
+            if in_all.is_empty() { anyhow } else { in_all }
+        });
+        any.then(|| left.collect())
+    }
+
+    fn questions(&self, tables: &[usize], person: usize, anyhow: bool) -> Vec<Vec<Query>> {
+        let mut questions: Vec<Vec<Query>> = vec![Vec::new()];
+        for &table in tables {
+            let own = &self.tables[table];
+            let buckets: BTreeSet<usize> = own.fits[person].iter().map(|&class| own.classes[class].1).collect();
+            let away = anyhow && self.strong[table].is_some_and(|strong| strong.absent > 0);
+            let query: Vec<Query> = match own.shown && !buckets.is_empty() && !away {
+                true => buckets.into_iter().map(|bucket| Query { person, bucket: Some(bucket), anyhow }).collect(),
+                false => vec![Query { person, bucket: None, anyhow }],
+            };
+            questions = questions.iter().flat_map(|q| query.iter().map(move |&a| [&q[..], &[a]].concat())).collect();
+        }
+        questions
+    }
+
+    /// What a table says of one person and of no other; `None` where they are not in it.
+    fn weak(&self, table: usize, person: usize) -> Option<Vec<BTreeSet<usize>>> {
+        let own = &self.tables[table];
+        let buckets: BTreeSet<usize> = own.fits[person].iter().map(|&class| own.classes[class].1).collect();
+        let truth = self.code(&self.people[person][3]);
+        let here = |bucket: &&usize| own.counts[**bucket].get(truth).is_some_and(|&rows| rows > 0);
+        let true_ones: Vec<usize> = buckets.iter().filter(here).copied().collect();
+        if true_ones.is_empty() {
+            return None;
+        }
+        let of = |bucket: usize| (0..self.values.len()).filter(move |&value| own.counts[bucket][value] > 0);
+        Some(match own.shown {
+            true => true_ones.into_iter().map(|bucket| of(bucket).collect()).collect(),
+            false => vec![buckets.into_iter().flat_map(of).collect()],
+        })
+    }
+}
+
+fn crossed(seen: bool, before: &[BTreeSet<usize>], own: Vec<BTreeSet<usize>>) -> Vec<BTreeSet<usize>> {
+    if !seen {
+        return own;
+    }
+    let both = before.iter().flat_map(|one| own.iter().map(move |two| one.intersection(two).copied().collect()));
+    both.filter(|set: &BTreeSet<usize>| !set.is_empty()).collect()
+}
+
+/// Places people one after the other, each in a class that fits or, as often as `absent` says,
+/// nowhere.
+fn place(
+    table: &Table,
+    values: &[usize],
+    query: Option<Query>,
+    person: usize,
+    absent: u64,
+    classes: &mut [u64],
+    counts: &mut [Vec<u64>],
+) -> bool {
+    if person == values.len() {
+        return true;
+    }
+    if table.fits[person].is_empty() {
+        return place(table, values, query, person + 1, absent, classes, counts);
+    }
+    let wanted_here = query.filter(|query| query.person == person);
+    for &class in &table.fits[person] {
+        let bucket = table.classes[class].1;
+        let wanted = wanted_here.and_then(|query| query.bucket).is_none_or(|wanted| wanted == bucket);
+        let has = counts[bucket].get(values[person]).is_some_and(|&rows| rows > 0);
+        if !wanted || !has || classes[class] == 0 {
+            continue;
+        }
+        classes[class] -= 1;
+        counts[bucket][values[person]] -= 1;
+        let found = place(table, values, query, person + 1, absent, classes, counts);
+        classes[class] += 1;
+        counts[bucket][values[person]] += 1;
+        if found {
+            return true;
+        }
+    }
+    // The person looked for is in every table, if that can be.
+    let may_be_away = wanted_here.is_none_or(|query| query.anyhow);
+    absent > 0 && may_be_away && place(table, values, query, person + 1, absent - 1, classes, counts)
+}

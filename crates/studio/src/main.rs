@@ -1,0 +1,8 @@
+//! The program `hedgerow-studio`: all of it is in the library, which the package for Python has as
+//! well.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(hedgerow_studio::run(&std::env::args_os().collect::<Vec<_>>()))
+}

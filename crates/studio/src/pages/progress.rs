@@ -1,0 +1,46 @@
+//! Work under way: what is done, how far it is, and the ways to stop it.
+
+use maud::{Markup, html};
+
+use crate::server::Server;
+
+/// The work of this run, where there is some to show on a page.
+pub(crate) fn panel(server: &Server, page: &str) -> Markup {
+    let Some(job) = server.studio.job() else { return html! {} };
+    let standing = job.standing();
+    if standing.is_done {
+        let Some(problem) = standing.problem.filter(|_| job.page == page) else { return html! {} };
+        return html! {
+            div #job.notice.bad role="alert" data-announce {
+                p { strong { (job.name) } " ended without a result." }
+                pre { (hedgerow_report::with_code(&server.studio.confinement.shortened(&problem))) }
+                button hx-post="/job/dismiss" hx-vals={ "{\"page\":\"" (page) "\"}" } hx-target="#app" hx-swap="outerHTML" { "Dismiss" }
+            }
+        };
+    }
+    let percent = standing.fraction.map(|fraction| (fraction * 100.0).round() as u32);
+    html! {
+        div #job.notice hx-get={ "/job?page=" (page) } hx-trigger="every 250ms" hx-target="#job" hx-swap="outerHTML" {
+            p { strong { (job.name) } " · " (standing.phase) @if let Some(percent) = percent { " " (percent) " %" } " · " (format!("{:.0} s", job.seconds())) }
+            @match standing.fraction {
+                Some(fraction) => progress max="1" value=(fraction) aria-label=(job.name) {},
+                None => progress aria-label=(job.name) {},
+            }
+            @if let Some(found) = standing.found { p { "Best so far: " (found) } }
+            div.row {
+                @if job.can_finish_early {
+                    button #finish-early hx-post="/job/finish" hx-vals={ "{\"page\":\"" (page) "\"}" } hx-target="#job" hx-swap="outerHTML" { "Take the best found so far" }
+                }
+                button #cancel-job hx-post="/job/cancel" hx-vals={ "{\"page\":\"" (page) "\"}" } hx-target="#job" hx-swap="outerHTML" { "Cancel" }
+            }
+        }
+    }
+}
+
+/// The answer to a poll: the panel, or an order to fetch the whole page once the work has ended.
+pub(crate) fn poll(server: &Server, page: &str) -> Markup {
+    if server.studio.job().is_some_and(|job| !job.is_done()) {
+        return panel(server, page);
+    }
+    html! { div #job hx-get={ "/" (page) } hx-trigger="load" hx-target="#app" hx-swap="outerHTML" {} }
+}

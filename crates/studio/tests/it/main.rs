@@ -1,0 +1,10 @@
+//! The studio as a browser, a stranger's page and another user of the machine meet it.
+
+mod browser;
+mod client;
+mod community;
+mod exports;
+mod security;
+mod solidity;
+mod speed;
+mod way;

@@ -1,0 +1,172 @@
+//! Leftovers of a killed run next to a destination, and how the next run to the same destination
+//! clears it away.
+//!
+//! A file is written as `.NAME.hedgerow-PID`, a folder as `.NAME.partial-PID`; a folder that is
+//! being replaced waits in `.NAME.replaced-PID`. All are gone at the end of a run, unless it was
+//! killed. Whether a process still runs is looked up in `/proc`: where there is none, nothing is
+//! touched.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+pub(super) const FILE: &str = "hedgerow";
+pub(super) const PARTIAL: &str = "partial";
+pub(super) const REPLACED: &str = "replaced";
+
+/// The name that this process gives a file or a folder of the given kind.
+pub(super) fn name(destination: &OsStr, kind: &str) -> String {
+    format!("{}{}", prefix(destination, kind), std::process::id())
+}
+
+fn prefix(destination: &OsStr, kind: &str) -> String {
+    format!(".{}.{kind}-", destination.to_string_lossy())
+}
+
+/// Clears away what processes that no longer run have left for this destination. A release that was
+/// moved aside and never replaced goes back to its place. All of this is a courtesy: what cannot be
+/// cleared stays.
+pub fn clear(parent: &Path, destination: &OsStr) {
+    if !Path::new("/proc/self").exists() {
+        return;
+    }
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        let left_by_the_dead = |kind| name.strip_prefix(&prefix(destination, kind)).is_some_and(is_dead);
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let file = name.strip_suffix("-journal").unwrap_or(&name);
+            if file.strip_prefix(&prefix(destination, FILE)).is_some_and(is_dead) {
+                let _ = fs::remove_file(&path);
+            }
+            continue;
+        }
+        if left_by_the_dead(PARTIAL) {
+            let _ = fs::remove_dir_all(&path);
+        } else if left_by_the_dead(REPLACED) {
+            let place = parent.join(destination);
+            let _ = if place.exists() { fs::remove_dir_all(&path) } else { fs::rename(&path, &place) };
+        }
+    }
+}
+
+/// Clears away what killed runs left for any destination in a folder: whatever command runs there
+/// next need not know which. Only directories that hold nothing but parts of a release are touched.
+pub fn clear_folder(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    for name in names {
+        let Some((destination, rest)) = name.strip_prefix('.').and_then(|name| name.rsplit_once('.')) else { continue };
+        let is_of = |kind| rest.strip_prefix(kind).is_some_and(|rest: &str| rest.starts_with('-'));
+        let path = folder.join(&name);
+        let is_ours = if path.is_dir() {
+            (is_of(PARTIAL) || is_of(REPLACED)) && holds_a_release_in_parts(&path)
+        } else {
+            is_of(FILE)
+        };
+        if is_ours && !destination.is_empty() {
+            clear(folder, OsStr::new(destination));
+        }
+    }
+}
+
+/// Whether a directory holds nothing but what a release is written as, complete or not.
+fn holds_a_release_in_parts(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    entries.flatten().all(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            return name.starts_with("table-") && holds_a_release_in_parts(&entry.path());
+        }
+        let stem = name.strip_suffix(".csv").or(name.strip_suffix(".parquet"));
+        ["datapackage.json", "dcat.jsonld", "csv-metadata.json"].contains(&name.as_str())
+            || stem.is_some_and(|stem| ["data", "quasi", "sensitive", "statistics", "codebook"].contains(&stem))
+    })
+}
+
+/// Our own number counts as dead: what bears it was there before us, left by an earlier process of
+/// that number, as happens in containers.
+fn is_dead(process: &str) -> bool {
+    let runs = |process: u32| Path::new("/proc").join(process.to_string()).exists();
+    process.parse::<u32>().is_ok_and(|process| process == std::process::id() || !runs(process))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Above what Linux gives out (2^22).
+    const NEVER: u32 = 4_194_305;
+
+    #[test]
+    fn only_leftovers_of_dead_processes_for_this_destination_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let stay = [
+            // The first process of a system never ends.
+            ".release.partial-1".to_owned(),
+            ".release.partial-".to_owned(),
+            format!(".release.partial-{NEVER}x"),
+            format!(".other.partial-{NEVER}"),
+            format!(".release.2.partial-{NEVER}"),
+            "release".to_owned(),
+        ];
+        let own = std::process::id();
+        let go = [
+            format!(".release.partial-{NEVER}"),
+            format!(".release.replaced-{NEVER}"),
+            format!(".release.partial-{own}"),
+        ];
+        for name in stay.iter().chain(&go) {
+            fs::create_dir(parent.path().join(name)).unwrap();
+            fs::write(parent.path().join(name).join("data.csv"), "a\n").unwrap();
+        }
+        let file = parent.path().join(format!(".release.partial-{}", NEVER + 1));
+        fs::write(&file, "not a directory").unwrap();
+        clear(parent.path(), OsStr::new("release"));
+        for name in &stay {
+            assert!(parent.path().join(name).exists(), "{name}");
+        }
+        for name in &go {
+            assert!(!parent.path().join(name).exists(), "{name}");
+        }
+        assert!(file.exists());
+    }
+
+    #[test]
+    fn any_destination_in_a_folder_is_cleared_and_nothing_of_others() {
+        let parent = tempfile::tempdir().unwrap();
+        let make = |name: &str, file: &str| {
+            fs::create_dir_all(parent.path().join(name)).unwrap();
+            fs::write(parent.path().join(name).join(file), "a\n").unwrap();
+        };
+        make(&format!(".one.partial-{NEVER}"), "data.csv");
+        make(&format!(".two.partial-{NEVER}"), "quasi.parquet");
+        make(&format!(".theirs.partial-{NEVER}"), "notes.txt");
+        make(".running.partial-1", "data.csv");
+        for name in [format!(".page.html.hedgerow-{NEVER}"), format!(".r.db.hedgerow-{NEVER}-journal")] {
+            fs::write(parent.path().join(name), "half").unwrap();
+        }
+        fs::write(parent.path().join(".page.html.hedgerow-1"), "of a process that runs").unwrap();
+        make(&format!(".three.replaced-{NEVER}"), "datapackage.json");
+        clear_folder(parent.path());
+        let mut left: Vec<String> = fs::read_dir(parent.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        left.sort_unstable();
+        let theirs = format!(".theirs.partial-{NEVER}");
+        assert_eq!(left, [".page.html.hedgerow-1", ".running.partial-1", &theirs, "three"]);
+    }
+
+    #[test]
+    fn a_release_moved_aside_by_a_killed_run_goes_back() {
+        let parent = tempfile::tempdir().unwrap();
+        let aside = parent.path().join(format!(".release.replaced-{NEVER}"));
+        fs::create_dir(&aside).unwrap();
+        fs::write(aside.join("data.csv"), "a\n").unwrap();
+        clear(parent.path(), OsStr::new("release"));
+        assert!(!aside.exists());
+        assert_eq!(fs::read_to_string(parent.path().join("release/data.csv")).unwrap(), "a\n");
+    }
+}

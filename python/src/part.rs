@@ -1,0 +1,28 @@
+//! What notebooks show: parts of the report.
+
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use crate::error::internal;
+
+fn parsed(json: &str) -> PyResult<Value> {
+    serde_json::from_str(json).map_err(internal)
+}
+
+/// What a check found, as HTML. `json` is what `hedgerow check --json` prints.
+#[pyfunction]
+pub(crate) fn check_html(json: &str) -> PyResult<String> {
+    Ok(hedgerow::part::of_check(&parsed(json)?))
+}
+
+/// Guarantees as a manifest claims them, as HTML.
+#[pyfunction]
+pub(crate) fn claims_html(json: &str) -> PyResult<String> {
+    Ok(hedgerow::part::of_claims(&parsed(json)?))
+}
+
+/// What adversaries learn, as HTML. `json` is what `hedgerow audit --json` prints.
+#[pyfunction]
+pub(crate) fn audit_html(json: &str) -> PyResult<String> {
+    Ok(hedgerow::part::of_audit(&parsed(json)?))
+}

@@ -1,0 +1,158 @@
+//! PAPERS.md and EXPERIMENTS.md state the same: every experiment that one names is in the other,
+//! about the same paper and the same figures, and every number that PAPERS.md takes from an
+//! experiment is in its table.
+
+use super::Finding;
+use crate::markdown::{self, Row};
+use crate::repo::Repo;
+
+const PAPERS: &str = "PAPERS.md";
+const EXPERIMENTS: &str = "EXPERIMENTS.md";
+const TABLES: &str = "experiments/figures";
+
+pub(super) fn check(repo: &Repo) -> Vec<Finding> {
+    let (Some(papers), Some(experiments)) = (repo.text(PAPERS), repo.text(EXPERIMENTS)) else { return Vec::new() };
+    let listed: Vec<Listed> = markdown::table(experiments, &["experiment", "of", "verdict"])
+        .map(|table| table.rows.iter().filter_map(Listed::of).collect())
+        .unwrap_or_default();
+    let mut findings = names(papers, &listed);
+    let numbers = markdown::table(papers, &["number", "experiment", "row", "column"]);
+    findings.extend(numbers.iter().flat_map(|table| &table.rows).filter_map(|row| number(repo, row)));
+    findings
+}
+
+/// One line of the summary in EXPERIMENTS.md.
+struct Listed {
+    line: usize,
+    name: String,
+    /// `[PAPER] figures`.
+    of: String,
+}
+
+impl Listed {
+    fn of(row: &Row) -> Option<Listed> {
+        let name = row.cells.first()?.strip_prefix('[')?.split(']').next()?.to_owned();
+        Some(Listed { line: row.line, name, of: row.cells.get(1)?.clone() })
+    }
+}
+
+fn names(papers: &str, listed: &[Listed]) -> Vec<Finding> {
+    let Some(index) = markdown::table(papers, &["paper, what is taken", "file", "test", "figure"]) else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    let mut named: Vec<&str> = Vec::new();
+    for row in &index.rows {
+        let Some(cell) = row.cells.get(3) else { continue };
+        for name in markdown::code_spans(cell) {
+            let Some(experiment) = listed.iter().find(|one| one.name == name) else {
+                let problem = format!("{EXPERIMENTS} has no experiment {name}");
+                findings.push(Finding::new(PAPERS, row.line, problem, "name it as `experiments list` does"));
+                continue;
+            };
+            named.push(&experiment.name);
+            let paper = experiment.of.split(' ').next().unwrap_or_default();
+            if !row.cells[0].contains(paper) {
+                let problem = format!("{name} is about {paper} in {EXPERIMENTS}");
+                findings.push(Finding::new(PAPERS, row.line, problem, "name it in a row about that paper"));
+            }
+        }
+    }
+    for one in listed.iter().filter(|one| !named.contains(&one.name.as_str())) {
+        let problem = format!("no row of {PAPERS} names {}", one.name);
+        findings.push(Finding::new(EXPERIMENTS, one.line, problem, "name it in the figure column of its paper's row"));
+    }
+    findings
+}
+
+/// A row `number | experiment | row | column`; the row is found by `column = value` pairs.
+fn number(repo: &Repo, row: &Row) -> Option<Finding> {
+    let wrong = |problem: String| {
+        let hint = "take the number from the table that the experiment wrote";
+        Some(Finding::new(PAPERS, row.line, problem, hint))
+    };
+    let [stated, experiment, at, column, ..] = row.cells.as_slice() else {
+        return wrong("a number has an experiment, a row and a column".to_owned());
+    };
+    let path = format!("{TABLES}/{}.csv", experiment.trim_matches('`'));
+    let Some(text) = repo.text(&path) else { return wrong(format!("{path} does not exist")) };
+    let mut lines = text.lines().map(cells);
+    let header = lines.next().unwrap_or_default();
+    let place = |name: &str| header.iter().position(|one| one == name);
+    let Some(column_at) = place(column) else { return wrong(format!("{path} has no column {column}")) };
+    let pairs: Vec<(&str, &str)> = at.split(';').filter_map(|pair| pair.split_once('=')).collect();
+    let is_it = |line: &Vec<String>| {
+        let holds = |(name, value): &(&str, &str)| {
+            place(name.trim()).and_then(|at| line.get(at)).is_some_and(|cell| cell == value.trim())
+        };
+        pairs.iter().all(holds)
+    };
+    let Some(found) = lines.find(is_it).and_then(|line| line.get(column_at).cloned()) else {
+        return wrong(format!("{path} has no row with {at}"));
+    };
+    match agrees(stated, &found) {
+        true => None,
+        false => wrong(format!("{stated} is stated, and {experiment} found {found}")),
+    }
+}
+
+/// Whether a number is the other one to its own digits; `%` is a hundredth.
+fn agrees(stated: &str, found: &str) -> bool {
+    let (text, unit) = stated.strip_suffix('%').map_or((stated, 1.0), |text| (text.trim(), 100.0));
+    let text = text.replace(',', "");
+    let places = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let found = found.parse::<f64>().map(|found| format!("{:.places$}", found * unit));
+    found.is_ok_and(|found| found == text)
+}
+
+/// The cells of a line of CSV.
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            _ => cells.last_mut().expect("never empty").push(letter),
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INDEX: &str = "| paper, what is taken | file | test | figure |\n|---|---|---|---|\n";
+    const NUMBERS: &str = "\n| number | experiment | row | column |\n|---|---|---|---|\n";
+
+    fn problems(papers: &str) -> Vec<String> {
+        let experiments =
+            "| experiment | of | verdict |\n|---|---|---|\n| [a-b](#a-b) | [X10] figure 2 | shape holds |\n";
+        let csv = "who,\"rows, all\",error\nx,10,0.1642\ny,10,3\n";
+        let repo = Repo::made_of(&[(PAPERS, papers), (EXPERIMENTS, experiments), ("experiments/figures/a-b.csv", csv)]);
+        check(&repo).into_iter().map(|finding| finding.problem).collect()
+    }
+
+    #[test]
+    fn experiments_are_named_in_both_documents_and_about_one_paper() {
+        assert_eq!(problems(&format!("{INDEX}| [X10] a | | | figure 2, by `a-b` |\n")), [""; 0]);
+        assert_eq!(problems(INDEX), ["no row of PAPERS.md names a-b"]);
+        let other = problems(&format!("{INDEX}| [Y] a | | | figure 2, by `a-b` |\n"));
+        assert_eq!(other, ["a-b is about [X10] in EXPERIMENTS.md"]);
+        let unknown = problems(&format!("{INDEX}| [X10] a | | | by `a-b` and `c` |\n"));
+        assert_eq!(unknown, ["EXPERIMENTS.md has no experiment c"]);
+    }
+
+    #[test]
+    fn stated_numbers_are_those_of_the_table_to_their_digits() {
+        let stated = |row: &str| problems(&format!("{INDEX}| [X10] a | | | `a-b` |\n{NUMBERS}{row}\n"));
+        assert_eq!(stated("| 16.4 % | `a-b` | who = x; rows, all = 10 | error |"), [""; 0]);
+        assert_eq!(stated("| 0.16 | `a-b` | who = x | error |"), [""; 0]);
+        assert_eq!(stated("| 3 | `a-b` | who = y | error |"), [""; 0]);
+        assert_eq!(stated("| 16.5 % | `a-b` | who = x | error |"), ["16.5 % is stated, and `a-b` found 0.1642"]);
+        assert_eq!(stated("| 3 | `a-b` | who = z | error |"), ["experiments/figures/a-b.csv has no row with who = z"]);
+        assert_eq!(stated("| 3 | `a-b` | who = y | loss |"), ["experiments/figures/a-b.csv has no column loss"]);
+        assert_eq!(stated("| 3 | `c` | who = y | loss |"), ["experiments/figures/c.csv does not exist"]);
+    }
+}

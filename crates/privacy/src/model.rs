@@ -202,6 +202,7 @@ impl Model {
             "cross-release-l-diversity" => {
                 let is_text = |list: &Value| list.as_array().is_some_and(|list| list.iter().all(Value::is_string));
                 required.get("releases").is_none_or(is_text).then_some(())?;
+                required.get("joint").is_none_or(is_text).then_some(())?;
                 let are_texts = |map: &Value| map.as_object().is_some_and(|map| map.values().all(Value::is_string));
                 required.get("values").is_none_or(are_texts).then_some(())?;
                 Model::CrossReleaseLDiversity { l: whole("l")? }
@@ -252,7 +253,8 @@ impl Model {
 }
 
 /// The parameters that a manifest may state under `required`. Digests name the releases that a
-/// model was judged with, `values` which of their texts mean one of ours.
+/// model was judged with, `values` which of their texts mean one of ours, `joint` the shares of
+/// people in several of their classes.
 fn parameters(model: &str) -> &'static [&'static str] {
     match model {
         "k-anonymity" => &["k"],
@@ -263,7 +265,7 @@ fn parameters(model: &str) -> &'static [&'static str] {
         "epsilon-m-anonymity" => &["epsilon", "m", "relative"],
         "delta-l-diversity" => &["delta", "l", "reading"],
         "epsilon-clone" => &["epsilon"],
-        "cross-release-l-diversity" => &["l", "releases", "values"],
+        "cross-release-l-diversity" => &["l", "releases", "values", "joint"],
         _ => &[],
     }
 }

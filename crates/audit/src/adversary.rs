@@ -65,6 +65,19 @@ impl Adversary {
             Adversary::Worlds => "worlds",
         }
     }
+
+    /// What an adversary of the literature leaves out of account, so that a reader does not take
+    /// their findings for all that can be known; `worlds` leaves out none of it.
+    pub const fn ignores(self) -> Option<&'static str> {
+        match self {
+            Adversary::Independence => {
+                Some("the rows of all other classes, and that the releases are about the same people")
+            }
+            Adversary::Correlation => Some("the rows that the people in other combinations of classes need"),
+            Adversary::Composition => Some("how many rows of each value the people in other classes need"),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Adversary {

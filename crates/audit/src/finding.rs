@@ -135,6 +135,7 @@ pub(crate) fn named(value: &str) -> String {
 
 impl Finding {
     pub(crate) fn new(adversary: Adversary, releases: Vec<String>, protect: Option<&str>) -> Finding {
+        let ignored = adversary.ignores().map(|what| ("ignores".to_owned(), Value::from(what)));
         Finding {
             adversary,
             releases,
@@ -149,7 +150,7 @@ impl Finding {
             also: Vec::new(),
             explanations: Vec::new(),
             worst_pair: None,
-            details: Map::new(),
+            details: ignored.into_iter().collect(),
             people_at_risk: Vec::new(),
             confidences: Vec::new(),
             notes: Vec::new(),

@@ -41,6 +41,16 @@ impl Impossible {
         self.pairs[known][shown].get(&value).map(Vec::as_slice)
     }
 
+    /// How many values of a shown attribute are left to a person before any release is seen: a man is
+    /// not pregnant. `known` has a code for each known attribute.
+    pub fn open_values(&self, known: &[u32], shown: usize, values: u32) -> u32 {
+        let is_open = |value: &u32| {
+            let mut excluded = known.iter().zip(&self.pairs);
+            !excluded.any(|(&code, pairs)| pairs[shown].get(value).is_some_and(|codes| codes[code as usize]))
+        };
+        (0..values).filter(is_open).count() as u32
+    }
+
     /// How many there are.
     pub fn count(&self) -> u64 {
         let all = self.pairs.iter().flatten().flat_map(HashMap::values);

@@ -1,17 +1,18 @@
 //! From a data file to a policy to start from.
 
+mod trial;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use hedgerow_config::{Address, Engine, Selection};
 use hedgerow_policy::propose::{self, FoundFormats, ProposeOptions, detected_formats, suspected_nulls};
-use hedgerow_policy::{Method, Policy};
 use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{InputError, Refusal, Table, TableError, whole};
+use hedgerow_table::{InputError, Refusal, TableError, whole};
 
 use crate::dictionary;
-use crate::folder::Folder;
-use crate::{Compare, Compared, Error, ErrorKind, MeasureOptions, Monitor, Problem, Source, databases, source};
+use crate::{Compared, Error, Monitor, Problem, Source, databases, source};
+use trial::{CONSISTENT_ROWS, HALF, Trial, all_lose_more_than_half, combinations_are_missing, consistent_methods};
 
 pub use hedgerow_policy::propose::{ColumnProfile, Relation};
 
@@ -137,6 +138,18 @@ impl<'a> Propose<'a> {
                 kept = trial.as_ref().map(|trial| trial.all_methods(monitor)).transpose()?.flatten();
             }
         }
+        if proposed.unit.is_none() && combinations_are_missing(&table, &proposed) {
+            let options = ProposeOptions { consistent: true, ..options };
+            let consistent = propose::propose(&table, &source, &options);
+            let tried = Trial::of_rows(&table, &consistent, CONSISTENT_ROWS)?;
+            let found = tried
+                .map(|trial| trial.compared(&trial.policy, Some(consistent_methods(kept.as_deref())), monitor))
+                .transpose()?;
+            match found.flatten().filter(|found| !all_lose_more_than_half(found)) {
+                Some(found) => (proposed, kept) = (consistent, Some(found)),
+                None => proposed.policy.push_str(INCONSISTENT),
+            }
+        }
         let text = kept.map_or_else(|| proposed.policy.clone(), |kept| with_best_method(&proposed.policy, &kept));
         let mut files: Vec<(PathBuf, String)> =
             proposed.files.into_iter().map(|(path, text)| (folder.join(path), text)).collect();
@@ -153,105 +166,10 @@ impl<'a> Propose<'a> {
     }
 }
 
-/// Rows on which the methods are tried.
-const TRIED_ROWS: usize = 1000;
-
-/// A proposed policy over a sample of the rows.
-struct Trial {
-    policy: Policy,
-    rows: Table,
-    /// The hierarchy files.
-    _folder: Folder,
-}
-
-impl Trial {
-    /// `None` where the policy cannot be tried.
-    fn new(table: &Table, proposed: &propose::Proposal) -> Result<Option<Trial>, Error> {
-        const NODES_MAX: u64 = 2000;
-        let folder = Folder::new()?;
-        for (path, text) in &proposed.files {
-            let path = folder.path().join(path);
-            let parent = path.parent().unwrap_or(folder.path());
-            std::fs::create_dir_all(parent).map_err(|error| TableError::io(parent, error))?;
-            std::fs::write(&path, text).map_err(|error| TableError::io(&path, error))?;
-        }
-        let path = folder.path().join("policy.toml");
-        let Ok(mut policy) = Policy::parse(&proposed.policy, &path) else { return Ok(None) };
-        policy.publish.max_nodes = Some(NODES_MAX);
-        policy.publish.max_seconds = None;
-        Ok(Some(Trial { policy, rows: some_rows(table, proposed.unit.as_deref()), _folder: folder }))
-    }
-
-    /// The result of each method.
-    fn all_methods(&self, monitor: &Monitor<'_>) -> Result<Option<Vec<Compared>>, Error> {
-        self.compared(&self.policy, None, monitor)
-    }
-
-    fn compared(
-        &self,
-        policy: &Policy,
-        methods: Option<&'static [Method]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Option<Vec<Compared>>, Error> {
-        let mut options = MeasureOptions::default();
-        options.queries.count = 0;
-        let policy = policy.clone().into();
-        let mut compare = Compare::new(&policy).source(&self.rows).queries(options);
-        if let Some(methods) = methods {
-            compare = compare.methods(methods);
-        }
-        match compare.run_with(monitor) {
-            Ok(kept) => Ok(Some(kept)),
-            Err(error) if matches!(error.kind(), ErrorKind::Canceled | ErrorKind::Io) => Err(error),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// Those of the protected attributes whose rules make the others lose more than half. They are
-    /// added in their order, and stay while the release is worth something.
-    fn costly(&self, protected: &[String], monitor: &Monitor<'_>) -> Result<Vec<String>, Error> {
-        let mut omitted = protected.to_vec();
-        for name in protected {
-            let tried: Vec<String> = omitted.iter().filter(|other| *other != name).cloned().collect();
-            let mut policy = self.policy.clone();
-            policy.rules.retain(|rule| !rule.protected().any(|protected| tried.contains(protected)));
-            policy.attributes.retain(|attribute| !tried.contains(&attribute.name));
-            if policy.rules.is_empty() {
-                return Ok(Vec::new());
-            }
-            let kept = self.compared(&policy, Some(&[Method::Cluster]), monitor)?;
-            if kept.is_some_and(|kept| !all_lose_more_than_half(&kept)) {
-                omitted = tried;
-            }
-        }
-        // Where none can stay, it is not the rules that cost.
-        Ok(if omitted.len() == protected.len() { Vec::new() } else { omitted })
-    }
-}
-
-/// The share of what a release can lose from which another method, or fewer rules, are worth a try.
-const HALF: f64 = 0.5;
-
-fn all_lose_more_than_half(kept: &[Compared]) -> bool {
-    kept.iter().all(|compared| compared.loss.as_ref().is_none_or(|loss| loss.ncp > HALF))
-}
-
-/// Evenly spread rows; where they belong to units, all rows of evenly spread units.
-fn some_rows(table: &Table, unit: Option<&str>) -> Table {
-    let step = table.rows.div_ceil(TRIED_ROWS).max(1) as u32;
-    let unit = unit.and_then(|name| table.column(name));
-    let mut numbers: HashMap<u32, u32> = HashMap::new();
-    let number = |row: u32| match unit {
-        Some(column) => {
-            let next = numbers.len() as u32;
-            *numbers.entry(column.codes.get(row as usize)).or_insert(next)
-        }
-        None => row,
-    };
-    let numbered: Vec<u32> = (0..table.rows as u32).map(number).collect();
-    let rows: Vec<u32> = (0..table.rows as u32).filter(|&row| numbered[row as usize].is_multiple_of(step)).collect();
-    table.of_rows(&rows)
-}
+const INCONSISTENT: &str = "
+# Some combinations of values do not occur, and exclude rows of a class. `hedgerow audit --people` shows whom that exposes;
+# rules that hold among the rows that are left (`consistent = true`) would lose more than half.
+";
 
 /// The policy with what the methods keep as a comment, and by the method `cluster` where
 /// full-domain recoding loses more than half.

@@ -4,7 +4,9 @@
 //! No child has an income, so that the rows with an income in a child's class are not the child's.
 //! The rows that fit a person are those of its class that no impossible pair of a known value and a
 //! released one excludes; which pairs are impossible is counted in the source ([`Impossible`]). The
-//! rule must hold for the rows that fit each person.
+//! rule must hold for the rows that fit each person. No release can hide what the pairs alone tell:
+//! where they leave a person one protected value, two rows that fit are enough, and distinct
+//! l-diversity needs no more values than they leave.
 //!
 //! People whose values exclude the same rows are one kind of person, and rows that are excluded for
 //! the same people one kind of row: of both there are few, and each class is judged by its kinds.
@@ -14,7 +16,7 @@ mod recount;
 use hashbrown::HashMap;
 use hedgerow_audit::impossible::Impossible;
 use hedgerow_policy::{Method, Policy, Role};
-use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Tree, models};
+use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, Tree, models};
 use hedgerow_table::{Codes, Column, InputError};
 
 use crate::bind::Bound;
@@ -45,6 +47,8 @@ struct FittingRule {
     row_kinds: usize,
     /// By kind of person, then of row: whether the row may be the person's.
     fits: Vec<bool>,
+    /// By kind of person: how many protected values are left to it without a release.
+    open: Vec<u32>,
 }
 
 impl Consistent {
@@ -71,7 +75,8 @@ impl Consistent {
             let known: Vec<&Column> = rule.know.iter().filter_map(|name| bound.table.column(name)).collect();
             let shown: Vec<&Column> =
                 shown.iter().copied().filter(|column| !rule.know.contains(&column.name)).collect();
-            let kinds = Kinds::new(&known, &shown, bound.table.rows).ok_or_else(|| {
+            let protect = rule.protect.as_ref().and_then(|name| shown.iter().position(|column| column.name == *name));
+            let kinds = Kinds::new(&known, &shown, protect, bound.table.rows).ok_or_else(|| {
                 let problem = "too many combinations of values exclude one another to keep `consistent`";
                 InputError::new(rule.place.clone(), problem, "release fewer attributes as they are, or coarser values")
             })?;
@@ -96,6 +101,7 @@ impl Consistent {
                 row_kind: kinds.of_row,
                 row_kinds: kinds.row_kinds,
                 fits: kinds.fits,
+                open: kinds.open,
             });
         }
         Ok(Some(Consistent { rules }))
@@ -163,10 +169,18 @@ impl FittingRule {
             rows += count;
             of_kind.iter().for_each(|(&value, &count)| *values.entry(value).or_insert(0) += count);
         }
+        let open = self.open[person as usize] as usize;
+        if self.protect.is_some() && open < 2 {
+            return rows >= 2;
+        }
         let mut values: Vec<(u32, u32)> = values.into_iter().collect();
         values.sort_unstable();
         let class = Class { rows, values: &values };
-        rows > 0 && self.guarantees.iter().all(|guarantee| guarantee.holds(class, table))
+        let all_that_is_open = |guarantee: &dyn Guarantee| {
+            matches!(guarantee.model(), Model::DistinctLDiversity { .. }) && values.len() >= open
+        };
+        let holds = |guarantee: &dyn Guarantee| guarantee.holds(class, table) || all_that_is_open(guarantee);
+        rows > 0 && self.guarantees.iter().all(|guarantee| holds(guarantee.as_ref()))
     }
 }
 
@@ -176,11 +190,12 @@ struct Kinds {
     of_row: Vec<u32>,
     row_kinds: usize,
     fits: Vec<bool>,
+    open: Vec<u32>,
 }
 
 impl Kinds {
     /// `None` where there are too many.
-    fn new(known: &[&Column], shown: &[&Column], rows: usize) -> Option<Kinds> {
+    fn new(known: &[&Column], shown: &[&Column], protect: Option<usize>, rows: usize) -> Option<Kinds> {
         let impossible = Impossible::new(known, shown);
         // Of each shown value, for which known codes it is excluded; equal ones are one.
         let shown_kinds: Vec<Vec<u32>> = (0..shown.len())
@@ -224,7 +239,13 @@ impl Kinds {
         };
         let fits = people.iter().flat_map(|&person| first_rows.iter().map(move |&row| (person, row)));
         let fits = fits.map(|(person, row)| may_be(person, row)).collect();
-        Some(Kinds { of_person, of_row, row_kinds: first_rows.len(), fits })
+        let open = |person: usize| {
+            let codes: Vec<u32> = known.iter().map(|column| column.codes.get(person)).collect();
+            let values = |place: usize| shown[place].domain.cardinality() as u32;
+            protect.map_or(u32::MAX, |place| impossible.open_values(&codes, place, values(place)))
+        };
+        let open = people.iter().map(|&person| open(person)).collect();
+        Some(Kinds { of_person, of_row, row_kinds: first_rows.len(), fits, open })
     }
 }
 

@@ -6,7 +6,9 @@
 //! knows and each one that is released beside the class ([`Impossible`]).
 //!
 //! The rows that fit a person are those that no pair excludes. At risk is who has fewer of them
-//! than k, or one protected value among them.
+//! than k, or one protected value among them. That value must come from the release: the
+//! combinations alone tell of a man that he is not pregnant, whatever is released. Such people are
+//! counted as `known_before`.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
@@ -159,7 +161,7 @@ impl Attack<'_> {
         let mut worst = Worst::new();
         let mut of_person = vec![0u32; people.rows];
         let mut places = Vec::with_capacity(alike.len());
-        let (mut compared, mut excluded_from) = (0u64, 0u64);
+        let (mut compared, mut excluded_from, mut decided) = (0u64, 0u64, 0u64);
         for (number, ((place_of, values), (rows, count))) in (0u32..).zip(&alike) {
             rows.iter().for_each(|&row| of_person[row as usize] = number);
             let classes = &self.found.places[*place_of as usize];
@@ -179,7 +181,15 @@ impl Attack<'_> {
                 finding.leave(values_left, *count);
             }
             finding.effective_k = Some(finding.effective_k.map_or(fit, |least| least.min(fit)));
-            let at_risk = fit < rows && (fit < self.k || (place.is_some() && values_left <= 1));
+            let one_value = fit < rows && values_left <= 1;
+            let known_before = one_value
+                && place.is_some_and(|place| {
+                    let cardinality = self.shown.attributes[place].domain.cardinality() as u32;
+                    compared += u64::from(cardinality);
+                    self.impossible.open_values(values, place, cardinality) < 2
+                });
+            decided += if known_before { *count } else { 0 };
+            let at_risk = fit < rows && (fit < self.k || (place.is_some() && one_value && !known_before));
             finding.at_risk += if at_risk { *count } else { 0 };
             let confidence = left.iter().map(|(_, rows)| *rows).max().unwrap_or(0) as f64 / fit.max(1) as f64;
             let confidence = if place.is_some() { confidence } else { 1.0 / fit.max(1) as f64 };
@@ -204,6 +214,9 @@ impl Attack<'_> {
         finding.worst = worst.into_vec();
         finding.details.insert("combinations".to_owned(), json!(self.impossible.count()));
         finding.details.insert("excluded_from".to_owned(), json!(excluded_from));
+        if place.is_some() {
+            finding.details.insert("known_before".to_owned(), json!(decided));
+        }
         finding.details.insert("k".to_owned(), json!(self.k));
         if compared > COMPARISONS_MAX {
             finding.note("too many rows to compare with every person: the people after the first were not examined");

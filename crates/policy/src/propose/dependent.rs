@@ -114,26 +114,6 @@ fn determined(from: &Facts<'_>, to: &Facts<'_>) -> Option<Vec<u32>> {
     Some(seen.into_iter().take(from.domain().present()).map(Option::unwrap_or_default).collect())
 }
 
-/// Numbers that stay coarse enough to be shared, for what is released as it is: the digits to keep.
-pub(super) fn significant_digits(facts: &Facts<'_>) -> Option<u32> {
-    const VALUES_MIN: usize = 10;
-    if !facts.kind().is_number() || facts.distinct <= 50 {
-        return None;
-    }
-    (2..=3).find(|&digits| {
-        let way = hedgerow_table::Way::Significant(digits);
-        let coarsening = hedgerow_table::Coarsening { way, bottom: None, top: None, place: String::new() };
-        let Ok(coarser) = coarsening.apply(&facts.column.name, facts.domain(), &[]) else { return false };
-        let mut counts = vec![0u64; coarser.domain.cardinality()];
-        for (&code, &count) in coarser.map.iter().zip(&facts.counts) {
-            counts[code as usize] += count;
-        }
-        let most = counts.iter().copied().max().unwrap_or(0);
-        let before = facts.counts.iter().copied().max().unwrap_or(0);
-        coarser.domain.present() >= VALUES_MIN && most <= before.max(facts.rows / 4)
-    })
-}
-
 /// The concept of what became known is kept; numbers stay numbers.
 impl ProposedRole {
     fn known(reason: String) -> ProposedRole {
@@ -168,16 +148,5 @@ mod tests {
             "{text}"
         );
         assert_eq!(levels_above(&facts[3], &others), None);
-    }
-
-    #[test]
-    fn amounts_keep_the_digits_that_many_share() {
-        let table = table(&["income", "code"], |row, name| match name {
-            "income" => (20_000 + row * row * 7 % 90_000).to_string(),
-            _ => (row % 5).to_string(),
-        });
-        let facts: Vec<Facts<'_>> = table.columns.iter().map(Facts::of).collect();
-        assert_eq!(significant_digits(&facts[0]), Some(2));
-        assert_eq!(significant_digits(&facts[1]), None);
     }
 }

@@ -116,6 +116,31 @@ fn natural_ranges_are_proposed_unless_the_data_contradicts_them() {
 }
 
 #[test]
+fn ages_that_no_one_reaches_are_pointed_out() {
+    let with = |odd: &'static str| {
+        let age = move |row: usize| if row == 7 { odd.to_owned() } else { (row % 90).to_string() };
+        proposed(vec![("age", cells(200, age)), ("sex", cells(200, |row| ["f", "m"][row % 2].to_owned()))]).1.policy
+    };
+    for odd in ["999", "-1", "121"] {
+        assert!(with(odd).contains("1 row is not from 0 to 120: mend it, or add its value to `null`"), "{}", with(odd));
+    }
+    assert!(!with("120").contains("not from 0 to 120"), "{}", with("120"));
+}
+
+#[test]
+fn salaries_get_a_top() {
+    let salary = |row: usize| if row == 5 { "950000".to_owned() } else { (20_000 + row * 7919 % 60_000).to_string() };
+    let (policy, proposal) = proposed(vec![
+        ("age", cells(900, |row| (row % 90).to_string())),
+        ("salary", cells(900, salary)),
+        ("wages", cells(900, |row| (20_000 + row * 6007 % 60_000).to_string())),
+    ]);
+    assert!(proposal.policy.contains("coarsen = { significant = 2, top = 79000 }"), "{}", proposal.policy);
+    assert!(policy.attribute("salary").unwrap().coarsen.is_some());
+    assert_eq!(proposal.policy.matches("top =").count(), 1, "wages have no one far above\n{}", proposal.policy);
+}
+
+#[test]
 fn bands_are_ordered() {
     let order = |bands: &'static [&'static str]| {
         let (policy, _) = proposed(vec![("age group", cells(200, |row| bands[row % bands.len()].to_owned()))]);

@@ -6,9 +6,10 @@
 //!
 //! Layers, each using only those before it: `spelling`, `profile`, `way`; `content`, `vocabulary`,
 //! `nulls`, `formats`; the makers of hierarchies (`groups`, then `codes`, `countries`, `dates`, and
-//! `numbers`); `keys`, `relations`, `hierarchies`, `roles`, `rules`; `proposed`; `write`; this
-//! file.
+//! `numbers`); `keys`, `relations`, `hierarchies`, `roles`, `rules`; `proposed`; `coarsening`;
+//! `write`; this file.
 
+mod coarsening;
 mod codes;
 mod content;
 mod countries;

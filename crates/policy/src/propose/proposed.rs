@@ -34,8 +34,11 @@ pub struct ProposeOptions {
     pub one_row: bool,
     /// An identifier that repeats is not proposed as a unit.
     pub no_unit: bool,
-    /// Protected attributes to omit: their rules cost too much beside the others.
-    pub costly: Vec<String>,
+    /// Protected attributes to omit, because their rules cost too much beside the others: the loss
+    /// (ncp) with the rule on a part of the rows, where a release was found at all.
+    pub costly: Vec<(String, Option<f64>)>,
+    /// Whether rules also hold for the rows that no impossible combination of values excludes.
+    pub consistent: bool,
     /// What a data dictionary says of the columns, by name.
     pub described: HashMap<String, Described>,
 }
@@ -54,6 +57,7 @@ impl Default for ProposeOptions {
             one_row: false,
             no_unit: false,
             costly: Vec::new(),
+            consistent: false,
             described: HashMap::new(),
         }
     }

@@ -202,10 +202,14 @@ fn omit_as_agreeing(facts: &Facts<'_>, role: &mut ProposedRole) {
 }
 
 /// Omits protected attributes whose rules cost too much beside the other rules.
-pub(super) fn omit_costly(columns: &[Facts<'_>], roles: &mut [ProposedRole], costly: &[String]) {
-    for (_, role) in columns.iter().zip(roles).filter(|(facts, _)| costly.contains(&facts.column.name)) {
+pub(super) fn omit_costly(columns: &[Facts<'_>], roles: &mut [ProposedRole], costly: &[(String, Option<f64>)]) {
+    for (facts, role) in columns.iter().zip(roles) {
+        let Some((_, loss)) = costly.iter().find(|(name, _)| *name == facts.column.name) else { continue };
         role.role = None;
-        role.reason = "its rule would cost too much beside the others".to_owned();
+        role.reason = match loss {
+            Some(ncp) => format!("with its rule beside the others, the release would lose {:.0} %", ncp * 100.0),
+            None => "no release was found that keeps its rule beside the others".to_owned(),
+        };
     }
 }
 

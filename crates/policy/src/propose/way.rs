@@ -32,3 +32,15 @@ impl Way {
         }
     }
 }
+
+/// A number as TOML has it: whole ones without a point, unless they are too large to be integers
+/// there.
+pub(super) fn number(bound: Bound) -> String {
+    match bound {
+        Bound::Integer(value) => value.to_string(),
+        Bound::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{}", value as i64),
+        Bound::Float(value) if (1e-5..1e15).contains(&value.abs()) => value.to_string(),
+        Bound::Float(value) => format!("{value:e}"),
+        Bound::Date(date) => date.to_string(),
+    }
+}

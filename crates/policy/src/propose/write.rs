@@ -7,13 +7,13 @@ use hedgerow_table::Kind;
 use hedgerow_table::hierarchy::Bound;
 use hedgerow_table::read::NumberFormat;
 
-use super::dependent::significant_digits;
+use super::coarsening::coarsening;
 use super::described::Described;
 use super::proposed::{ProposeOptions, Proposed, Rows};
 use super::relations::Relation;
 use super::rules::{Protection, class_size, protection};
 use super::vocabulary::Concept;
-use super::way::Way;
+use super::way::{Way, number};
 use crate::Role;
 use crate::toml_text::{key, quoted};
 
@@ -30,6 +30,9 @@ const LINE_MAX: usize = 128;
 /// A search that judges more combinations of levels, times rules, than this gets a time limit.
 const UNLIMITED_JUDGMENTS_MAX: f64 = 5e6;
 
+/// An age that people do not reach.
+const OLDEST: f64 = 120.0;
+
 /// With more quasi-identifiers, classes of neighbors keep far more than one level for each column.
 const FULL_DOMAIN_QUASI_MAX: usize = 8;
 
@@ -43,6 +46,9 @@ const HEAD: &str = "\
 # A column that is not listed is not released.
 
 ";
+
+const CONSISTENT: &str =
+    "consistent = true  # also among the rows that are left when combinations that do not occur are excluded\n";
 
 const HEAD_OF_UNITS: &str = "#   unit         whose row it is: guarantees count units, not rows; never released\n";
 
@@ -60,7 +66,7 @@ pub(super) fn policy(
     source_section(&mut text, source, options);
     let written = attributes_section(&mut text, columns);
     let k = class_size(rows.people(), options.k);
-    rules_section(&mut text, &written, rows, k);
+    rules_section(&mut text, &written, rows, k, options.consistent);
     publish_section(&mut text, &written, rows, k);
     relations_section(&mut text, relations);
     groups_section(&mut text, &written);
@@ -185,23 +191,8 @@ fn attribute_line(column: &Proposed<'_>, key: &str, width: usize) -> String {
     line
 }
 
-/// Exact amounts and days find one row among many: what is released as it is becomes coarser.
-fn coarsening(column: &Proposed<'_>, role: Option<Role>, kind: Option<Kind>) -> Option<String> {
-    if !matches!(role, Some(Role::Sensitive | Role::Plain)) || column.plan.is_some() {
-        return None;
-    }
-    match kind? {
-        Kind::Integer | Kind::Float => {
-            significant_digits(&column.facts).map(|digits| format!("{{ significant = {digits} }}"))
-        }
-        Kind::Date if column.facts.distinct > 100 => Some("{ dates = \"month\" }".to_owned()),
-        _ => None,
-    }
-}
-
 /// The range of ages, amounts and counts in general: not below zero, unless some values are.
 fn natural_range(column: &Proposed<'_>, role: Option<Role>, kind: Option<Kind>) -> Option<&'static str> {
-    const OLDEST: f64 = 120.0;
     let domain = column.facts.domain();
     let measured = role == Some(Role::Quasi) || column.role.concept == Concept::Quantity;
     if !measured || !kind?.is_number() || kind? != domain.kind() {
@@ -210,6 +201,22 @@ fn natural_range(column: &Proposed<'_>, role: Option<Role>, kind: Option<Kind>) 
     let (low, high) = (domain.number(0)?, domain.number(domain.present().checked_sub(1)? as u32)?);
     let age = column.role.concept == Concept::Age && high <= OLDEST;
     (low >= 0.0).then_some(if age { "[0, 120]" } else { "[0, inf]" })
+}
+
+/// Ages that no one reaches: mistakes, or a code for a missing value.
+fn absurd_ages(column: &Proposed<'_>) -> Option<String> {
+    let domain = column.facts.domain();
+    if column.role.concept != Concept::Age || !domain.kind().is_number() {
+        return None;
+    }
+    let is_absurd = |code: u32| domain.number(code).is_some_and(|age| !(0.0..=OLDEST).contains(&age));
+    let counts = (0u32..).zip(column.facts.present_counts());
+    let rows: u64 = counts.filter(|(code, _)| is_absurd(*code)).map(|(_, count)| count).sum();
+    match rows {
+        0 => None,
+        1 => Some("1 row is not from 0 to 120: mend it, or add its value to `null`".to_owned()),
+        _ => Some(format!("{rows} rows are not from 0 to 120: mend them, or add their values to `null`")),
+    }
 }
 
 fn attribute_comment(column: &Proposed<'_>) -> String {
@@ -224,7 +231,8 @@ fn attribute_comment(column: &Proposed<'_>) -> String {
     }
     let about = column.plan.as_ref().map(|plan| plan.about.to_owned()).filter(|about| !about.is_empty());
     let codes = column.facts.described.and_then(Described::codes_in_words);
-    let parts = [Some(format!("{omitted}{reason}")), about, codes];
+    let absurd = role.is_some().then(|| absurd_ages(column)).flatten();
+    let parts = [Some(format!("{omitted}{reason}")), about, codes, absurd];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
@@ -306,19 +314,8 @@ pub(super) fn way_in_words(way: &Way) -> String {
     }
 }
 
-/// A number as TOML has it: whole ones without a point, unless they are too large to be integers
-/// there.
-fn number(bound: Bound) -> String {
-    match bound {
-        Bound::Integer(value) => value.to_string(),
-        Bound::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{}", value as i64),
-        Bound::Float(value) if (1e-5..1e15).contains(&value.abs()) => value.to_string(),
-        Bound::Float(value) => format!("{value:e}"),
-        Bound::Date(date) => date.to_string(),
-    }
-}
-
-fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>, k: u64) {
+fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>, k: u64, consistent: bool) {
+    let consistent = if consistent { CONSISTENT } else { "" };
     let meaning = match rows.rows {
         _ if rows.units.is_some() => format!("at least {k} units fit every row of a unit"),
         0 => "the table has no rows: nothing can be published yet".to_owned(),
@@ -326,30 +323,42 @@ fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>, 
         _ => format!("everyone shares the quasi-identifiers with at least {} others", k - 1),
     };
     let _ = writeln!(text, "\n[[rule]]  # {meaning}\nrequire = {{ model = \"k-anonymity\", k = {k} }}");
+    text.push_str(consistent);
     for column in columns.iter().filter(|column| effective_role(column) == Some(Role::Sensitive)) {
         let Some(protection) = protection(&column.facts) else { continue };
         let name = quoted(&column.facts.column.name);
-        let (meaning, model) = match protection {
-            Protection::Distinct { l } => (
+        let distinct = |l: u64| {
+            (
                 format!("at least {l} values remain possible for everyone"),
                 format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
-            ),
+            )
+        };
+        let mut rules = Vec::new();
+        match protection {
+            Protection::Distinct { l } => rules.push((distinct(l), consistent)),
             Protection::RareAtMostHalf { values } => {
                 let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
-                let model = format!(
-                    "[{{ model = \"distinct-l-diversity\", l = 2 }}, {{ model = \"alpha-k-anonymity\", alpha = 0.5, k = {k}, values = [{}] }}]",
-                    values.join(", ")
-                );
-                (
-                    "two values remain for everyone, and no one has a rare one with a confidence above one half"
-                        .to_owned(),
-                    model,
-                )
+                let values = values.join(", ");
+                let rare = format!("{{ model = \"alpha-k-anonymity\", alpha = 0.5, k = {k}, values = [{values}] }}");
+                // Of a person whom combinations leave few rows, a rare value easily has half.
+                if consistent.is_empty() {
+                    let meaning =
+                        "two values remain for everyone, and no one has a rare one with a confidence above one half";
+                    rules.push(((meaning.to_owned(), format!("[{}, {rare}]", distinct(2).1)), ""));
+                } else {
+                    let meaning = "no one has a rare value with a confidence above one half";
+                    rules.extend([(distinct(2), consistent), ((meaning.to_owned(), rare), "")]);
+                }
             }
-        };
-        let _ = writeln!(text, "\n[[rule]]  # {meaning}\nprotect = {name}\nrequire = {model}");
-        if rows.one_row_of.contains(&column.facts.column.name) {
-            text.push_str("rows = \"one\"  # of all rows of a unit, which have several values, no class keeps it\n");
+        }
+        for ((meaning, model), consistent) in rules {
+            let _ = writeln!(text, "\n[[rule]]  # {meaning}\nprotect = {name}\nrequire = {model}");
+            text.push_str(consistent);
+            if rows.one_row_of.contains(&column.facts.column.name) {
+                text.push_str(
+                    "rows = \"one\"  # of all rows of a unit, which have several values, no class keeps it\n",
+                );
+            }
         }
     }
 }

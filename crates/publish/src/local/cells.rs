@@ -220,7 +220,10 @@ impl Teller<'_> {
         let present: Vec<u32> = codes.iter().copied().filter(|&code| domain.missing_code() != Some(code)).collect();
         let mut named = match present.as_slice() {
             [first, .., last] if self.quasi.attribute.declared.order.is_some() => {
-                vec![format!("{} to {}", domain.text(*first), domain.text(*last))]
+                let (first, last) = (domain.text(*first), domain.text(*last));
+                // Bands such as "0 to 17" have the word already.
+                let to = if first.contains(" to ") || last.contains(" to ") { "through" } else { "to" };
+                vec![format!("{first} {to} {last}")]
             }
             few if few.len() <= NAMED_MAX => in_text_order(few.to_vec()),
             many => {

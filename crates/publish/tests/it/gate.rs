@@ -284,6 +284,29 @@ fn a_share_of_people_in_both_cells_is_judged_at_publishing() {
     assert_eq!(allowed.checked.claims[0].required["joint"][0], "P(a = 0 | b = u) = 3/4");
 }
 
+/// Classes of 42 and 278 rows that share 40 people, one of whom has the value that each class has
+/// hardly any of: an attacker who was certain of the other value would be wrong, and the gate would
+/// refuse a release that exposes no one.
+#[test]
+fn a_value_that_is_only_unlikely_does_not_close_the_gate() {
+    let cells = [("p1", 20, "A", 39), ("p1", 20, "B", 1), ("p1", 30, "A", 1), ("p1", 30, "B", 1), ("p2", 20, "A", 238)];
+    let others = [("p2", 30, "A", 1500), ("p2", 30, "B", 3000)];
+    let rows = cells.iter().chain(&others);
+    let rows: String =
+        rows.map(|(place, age, value, count)| format!("M,{place},{age},{value}\n").repeat(*count)).collect();
+    let folder = scratch();
+    std::fs::write(folder.path().join("people.csv"), format!("sex,place,age,disease\n{rows}")).unwrap();
+    let first = folder.path().join("first");
+    published(&policy(folder.path(), &["place"], 2), &first, Gate::default()).unwrap();
+    Catalog::add(&folder.path().join("catalog"), &first, None, None, &NoProgress).unwrap();
+    let by_age = policy(folder.path(), &["age"], 2);
+    let release = published(&by_age, &folder.path().join("second"), gate(folder.path(), false)).unwrap();
+    let audited = release.audited.unwrap();
+    let correlation = audited.findings.iter().find(|finding| finding.adversary == Adversary::Correlation).unwrap();
+    assert!(correlation.at_risk == 0 && correlation.max_confidence > 0.95, "{correlation:?}");
+    assert!(correlation.max_confidence < 1.0, "{correlation:?}");
+}
+
 /// The other release describes people by a column that the source lacks; the attacker knows it.
 #[test]
 fn the_gate_and_the_audit_agree_where_the_source_has_some_of_the_columns() {

@@ -87,6 +87,26 @@ fn no_man_is_pregnant() {
     assert_eq!(found.at_risk, 0, "and others left");
 }
 
+/// Of every man it is known that he is not pregnant, whatever is released; of a woman in a class
+/// without another pregnant one it is the release that tells.
+#[test]
+fn what_was_known_before_is_no_disclosure() {
+    let row = |row: usize| {
+        let sex = if row.is_multiple_of(2) { "f" } else { "m" };
+        let state = if sex == "f" && row.is_multiple_of(3) { "pregnant" } else { "not" };
+        vec![sex.to_owned(), (20 + row / 12).to_string(), state.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = (0..120).map(row).collect();
+    let one_year = |age: &str| format!("{age}..{}", age.parse::<u32>().unwrap() + 1);
+    let labels: Vec<Vec<String>> =
+        rows.iter().map(|row| vec!["*".to_owned(), one_year(&row[1]), row[2].clone()]).collect();
+    let (people, release) = released(&["sex", "age", "state"], &rows, &labels, &["state"]);
+    let found = &attack(&people, &release, 2)[0];
+    assert_eq!((found.at_risk, found.effective_l), (0, Some(1)), "{found:?}");
+    assert_eq!(found.details["known_before"], json!(60));
+    assert_eq!(attack(&people, &release, 12)[0].at_risk, 60, "fewer rows than twelve fit every man");
+}
+
 #[test]
 fn without_people_there_is_nothing_to_count() {
     let rows = [["1", "a"], ["2", "b"]].map(|row| row.map(str::to_owned).to_vec());
@@ -175,7 +195,15 @@ fn rows_that_fit_are_counted_as_by_hand() {
             states.sort_unstable();
             states.dedup();
             excluded += class.len() - fitting.len();
-            if fitting.len() < class.len() && (fitting.len() < 3 || states.len() <= 1) {
+            // Some states that the person can have, whatever is released.
+            let can_have = |state: &&&str| {
+                let known = [(0, "age"), (1, "sex")].into_iter();
+                known.clone().all(|(known, name)| !impossible_by_hand(&people, name, &row[known], "state", state))
+            };
+            let occurring: Vec<&str> =
+                ["p", "q", "r"].into_iter().filter(|state| rows.iter().any(|row| row[3] == *state)).collect();
+            let was_open = occurring.iter().filter(can_have).count() > 1;
+            if fitting.len() < class.len() && (fitting.len() < 3 || (states.len() <= 1 && was_open)) {
                 at_risk.push(person as u32);
             }
         }

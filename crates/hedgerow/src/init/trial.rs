@@ -1,0 +1,148 @@
+//! A proposed policy, tried on a part of the rows before it is written.
+
+use std::collections::HashMap;
+
+use hedgerow_audit::impossible::Impossible;
+use hedgerow_policy::propose::Proposal;
+use hedgerow_policy::{Method, Policy, Role};
+use hedgerow_table::{Column, Table, TableError};
+
+use crate::folder::Folder;
+use crate::{Compare, Compared, Error, ErrorKind, MeasureOptions, Monitor};
+
+/// Rows on which the methods are tried.
+const TRIED_ROWS: usize = 1000;
+
+/// More of them show that a combination of values does not occur.
+pub(super) const CONSISTENT_ROWS: usize = 30_000;
+
+/// The methods that keep `consistent`; the first is tried only where it is of use without it.
+pub(super) fn consistent_methods(kept: Option<&[Compared]>) -> &'static [Method] {
+    let name = Method::FullDomain.name();
+    let of_use = |found: &Compared| found.method == name && found.loss.as_ref().is_some_and(|loss| loss.ncp <= HALF);
+    match kept.is_some_and(|kept| kept.iter().any(of_use)) {
+        true => &[Method::FullDomain, Method::Cluster],
+        false => &[Method::Cluster],
+    }
+}
+
+/// Whether some value of what others may know does not go with some value of what is protected.
+pub(super) fn combinations_are_missing(table: &Table, proposed: &Proposal) -> bool {
+    let of = |wanted: Role| -> Vec<&Column> {
+        let columns = proposed
+            .profiles
+            .iter()
+            .filter(move |column| column.role == Some(wanted))
+            .map(|column| column.name.as_str());
+        columns.filter_map(|name| table.column(name)).collect()
+    };
+    Impossible::new(&of(Role::Quasi), &of(Role::Sensitive)).count() > 0
+}
+
+/// A proposed policy over a sample of the rows.
+pub(super) struct Trial {
+    pub(super) policy: Policy,
+    rows: Table,
+    /// The hierarchy files.
+    _folder: Folder,
+}
+
+impl Trial {
+    /// `None` where the policy cannot be tried.
+    pub(super) fn new(table: &Table, proposed: &Proposal) -> Result<Option<Trial>, Error> {
+        Trial::of_rows(table, proposed, TRIED_ROWS)
+    }
+
+    pub(super) fn of_rows(table: &Table, proposed: &Proposal, rows: usize) -> Result<Option<Trial>, Error> {
+        const NODES_MAX: u64 = 2000;
+        let folder = Folder::new()?;
+        for (path, text) in &proposed.files {
+            let path = folder.path().join(path);
+            let parent = path.parent().unwrap_or(folder.path());
+            std::fs::create_dir_all(parent).map_err(|error| TableError::io(parent, error))?;
+            std::fs::write(&path, text).map_err(|error| TableError::io(&path, error))?;
+        }
+        let path = folder.path().join("policy.toml");
+        let Ok(mut policy) = Policy::parse(&proposed.policy, &path) else { return Ok(None) };
+        policy.publish.max_nodes = Some(NODES_MAX);
+        policy.publish.max_seconds = None;
+        Ok(Some(Trial { policy, rows: some_rows(table, proposed.unit.as_deref(), rows), _folder: folder }))
+    }
+
+    /// The result of each method.
+    pub(super) fn all_methods(&self, monitor: &Monitor<'_>) -> Result<Option<Vec<Compared>>, Error> {
+        self.compared(&self.policy, None, monitor)
+    }
+
+    pub(super) fn compared(
+        &self,
+        policy: &Policy,
+        methods: Option<&'static [Method]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<Vec<Compared>>, Error> {
+        let mut options = MeasureOptions::default();
+        options.queries.count = 0;
+        let policy = policy.clone().into();
+        let mut compare = Compare::new(&policy).source(&self.rows).queries(options);
+        if let Some(methods) = methods {
+            compare = compare.methods(methods);
+        }
+        match compare.run_with(monitor) {
+            Ok(kept) => Ok(Some(kept)),
+            Err(error) if matches!(error.kind(), ErrorKind::Canceled | ErrorKind::Io) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Those of the protected attributes whose rules make the others lose more than half. They are
+    /// added in their order, and stay while the release is worth something.
+    pub(super) fn costly(
+        &self,
+        protected: &[String],
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<(String, Option<f64>)>, Error> {
+        let mut omitted: Vec<(String, Option<f64>)> = protected.iter().map(|name| (name.clone(), None)).collect();
+        for name in protected {
+            let others: Vec<String> =
+                omitted.iter().map(|(other, _)| other.clone()).filter(|other| other != name).collect();
+            let mut policy = self.policy.clone();
+            policy.rules.retain(|rule| !rule.protected().any(|protected| others.contains(protected)));
+            policy.attributes.retain(|attribute| !others.contains(&attribute.name));
+            if policy.rules.is_empty() {
+                return Ok(Vec::new());
+            }
+            let kept = self.compared(&policy, Some(&[Method::Cluster]), monitor)?;
+            let loss = kept.and_then(|kept| kept.into_iter().find_map(|compared| compared.loss)).map(|loss| loss.ncp);
+            match loss {
+                Some(ncp) if ncp <= HALF => omitted.retain(|(other, _)| other != name),
+                loss => omitted.iter_mut().filter(|(other, _)| other == name).for_each(|(_, lost)| *lost = loss),
+            }
+        }
+        // Where none can stay, it is not the rules that cost.
+        Ok(if omitted.len() == protected.len() { Vec::new() } else { omitted })
+    }
+}
+
+/// The share of what a release can lose from which another method, or fewer rules, are worth a try.
+pub(super) const HALF: f64 = 0.5;
+
+pub(super) fn all_lose_more_than_half(kept: &[Compared]) -> bool {
+    kept.iter().all(|compared| compared.loss.as_ref().is_none_or(|loss| loss.ncp > HALF))
+}
+
+/// Evenly spread rows; where they belong to units, all rows of evenly spread units.
+fn some_rows(table: &Table, unit: Option<&str>, count: usize) -> Table {
+    let step = table.rows.div_ceil(count).max(1) as u32;
+    let unit = unit.and_then(|name| table.column(name));
+    let mut numbers: HashMap<u32, u32> = HashMap::new();
+    let number = |row: u32| match unit {
+        Some(column) => {
+            let next = numbers.len() as u32;
+            *numbers.entry(column.codes.get(row as usize)).or_insert(next)
+        }
+        None => row,
+    };
+    let numbered: Vec<u32> = (0..table.rows as u32).map(number).collect();
+    let rows: Vec<u32> = (0..table.rows as u32).filter(|&row| numbered[row as usize].is_multiple_of(step)).collect();
+    table.of_rows(&rows)
+}

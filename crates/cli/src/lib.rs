@@ -101,6 +101,7 @@ fn clear_leftovers(words: &[OsString]) {
     folders.sort_unstable();
     folders.dedup();
     folders.iter().for_each(hedgerow::clear_leftovers);
+    hedgerow::clear_scratch();
 }
 
 /// A panic's message may carry a value from the private table, so only its place is printed.

@@ -185,7 +185,11 @@ fn fetch_from(
         undescribed.push(format!("the table `{MANIFEST}` has {rows} rows in place of 1"));
     }
     for resource in &resources {
-        fetch_table(store, resource, into, place, progress)?;
+        let empty = fetch_table(store, resource, into, place, progress)?;
+        if empty > 0 {
+            // A reader of files would not see that they differ from missing ones.
+            undescribed.push(format!("the table `{}` has {empty} empty texts where a release has NULL", resource.name));
+        }
     }
     Ok(undescribed)
 }
@@ -196,13 +200,14 @@ fn columns_of(resource: &Resource) -> Vec<(&str, Kind)> {
     fields.map(|field| (field.name.as_str(), field.table_kind().unwrap_or(Kind::Category))).collect()
 }
 
+/// Writes a table of a release to its file, and counts the empty texts in it.
 fn fetch_table(
     store: &mut dyn Store,
     resource: &Resource,
     into: &Path,
     place: &str,
     progress: &dyn Progress,
-) -> Result<(), TableError> {
+) -> Result<u64, TableError> {
     let relative = Path::new(&resource.path);
     let is_plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
     if resource.path.is_empty() || !is_plain || resource.format != "csv" {
@@ -218,9 +223,10 @@ fn fetch_table(
     let mut out = BufWriter::new(File::create_new(&path).map_err(failed)?);
     let names: Vec<&str> = resource.schema.fields.iter().map(|field| field.name.as_str()).collect();
     write_record(&mut out, &names).map_err(failed)?;
-    let mut rows = 0;
+    let (mut rows, mut empty) = (0, 0);
     store.read(&resource.name, &names, &mut |cells| {
         rows += 1;
+        empty += cells.iter().filter(|cell| matches!(cell, Cell::Text("") | Cell::Bytes(b""))).count() as u64;
         if rows % ROWS_AT_ONCE == 0 {
             progress.check()?;
         }
@@ -230,7 +236,8 @@ fn fetch_table(
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         write_record(&mut out, &texts).map_err(failed)
     })?;
-    out.flush().map_err(failed)
+    out.flush().map_err(failed)?;
+    Ok(empty)
 }
 
 /// As a release writes it; `None` if it is not text.

@@ -261,3 +261,9 @@ pub fn program_bytes() -> u64 {
 pub fn clear_leftovers(folder: impl AsRef<std::path::Path>) {
     hedgerow_table::whole::leftovers::clear_folder(folder.as_ref());
 }
+
+/// Clears away the folders of temporary files that killed runs of the same user left: they may hold
+/// rows. Those of processes that run stay.
+pub fn clear_scratch() {
+    hedgerow_table::whole::leftovers::clear_scratch(&std::env::temp_dir());
+}

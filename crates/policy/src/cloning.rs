@@ -31,6 +31,9 @@ pub struct Cloning {
     pub rare: RareValues,
     /// The share of rows that may be suppressed with rare values.
     pub rare_rows: Ratio,
+    /// The share of rows that may be suppressed in all, where the policy says so: with rare values,
+    /// and so that all classes are alike.
+    pub suppressed_most: Option<Ratio>,
 }
 
 impl Cloning {
@@ -50,6 +53,7 @@ impl Default for Cloning {
             rho: Ratio { numerator: 1, denominator: 5 },
             rare: RareValues::default(),
             rare_rows: Ratio { numerator: 1, denominator: 100 },
+            suppressed_most: None,
         }
     }
 }
@@ -97,6 +101,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
     }
     if fields.get("suppression").is_some() {
         cloning.rare_rows = publish.suppression;
+        cloning.suppressed_most = Some(publish.suppression);
     }
     for key in ["loss", "max-nodes", "max-seconds"] {
         if let Some(field) = fields.get(key) {

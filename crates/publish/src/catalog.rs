@@ -83,7 +83,7 @@ impl Catalog {
         custodian: Option<&str>,
         progress: &dyn Progress,
     ) -> Result<Entry, PublishError> {
-        let mut catalog = if folder.join(FILE_NAME).exists() {
+        let catalog = if folder.join(FILE_NAME).exists() {
             Catalog::load(folder)?
         } else {
             Catalog { folder: folder.to_path_buf(), entries: Vec::new() }
@@ -102,27 +102,61 @@ impl Catalog {
         let name = name.map(str::to_owned).or(own).unwrap_or_default();
         catalog.refuse_name(&name)?;
         let entry = Entry { digest: opened.digest()?.to_owned(), custodian: custodian.map(str::to_owned), name };
-        let is_new = !folder.exists();
-        fs::create_dir_all(folder).map_err(|error| TableError::io(folder, error))?;
-        let added = catalog.place(release, &entry);
-        if added.is_err() && is_new {
-            // Only where it is empty: a catalog that another program made meanwhile stays.
-            let _ = fs::remove_dir(folder);
-        }
-        added?;
+        catalog.add_with(release, &entry, || Ok(()))?;
         Ok(entry)
     }
 
-    /// Copies a release into the folder of the catalog and lists it; neither where one of them
-    /// fails.
-    fn place(&mut self, release: &Path, entry: &Entry) -> Result<(), TableError> {
-        let place = self.folder.join(&entry.name);
-        let failed = |error| TableError::io(&place, error);
-        let partial = Partial::folder(&place).map_err(failed)?;
-        copy(release, partial.path())?;
-        partial.place_new().map_err(failed)?;
+    /// Copies a release into the folder of the catalog and lists it, then does what goes with it;
+    /// nothing stays of it where one of them fails.
+    fn add_with<T>(
+        mut self,
+        release: &Path,
+        entry: &Entry,
+        then: impl FnOnce() -> Result<T, TableError>,
+    ) -> Result<T, TableError> {
+        let is_new = !self.folder.exists();
+        fs::create_dir_all(&self.folder).map_err(|error| TableError::io(&self.folder, error))?;
+        let folder = self.folder.clone();
+        let outcome = self.place(release, entry, then);
+        if outcome.is_err() && is_new {
+            // Only where it is empty: a catalog that another program made meanwhile stays.
+            let _ = fs::remove_dir(folder);
+        }
+        outcome
+    }
+
+    /// Everything is on the disk before anything is moved into place: a disk that is full is full
+    /// before there is a change. The list comes before what goes with it, so that a run that is
+    /// killed in between leaves a catalog with too much and never one that lacks a release.
+    fn place<T>(
+        &mut self,
+        release: &Path,
+        entry: &Entry,
+        then: impl FnOnce() -> Result<T, TableError>,
+    ) -> Result<T, TableError> {
+        let (place, list) = (self.folder.join(&entry.name), self.folder.join(FILE_NAME));
+        let (at_place, at_list) = (|error| TableError::io(&place, error), |error| TableError::io(&list, error));
+        let before = fs::read(&list).ok();
+        let copied = Partial::folder(&place).map_err(at_place)?;
+        copy(release, copied.path())?;
+        copied.flush().map_err(at_place)?;
         self.entries.push(entry.clone());
-        self.save().inspect_err(|_| drop(fs::remove_dir_all(&place)))
+        let listed = Partial::file(&list).map_err(at_list)?;
+        fs::write(listed.path(), self.text()).and_then(|()| listed.flush()).map_err(at_list)?;
+        copied.place_new().map_err(at_place)?;
+        let removed = |error: TableError| {
+            let _ = fs::remove_dir_all(&place);
+            error
+        };
+        listed.place().map_err(at_list).map_err(removed)?;
+        then().map_err(|error| {
+            let restored = match &before {
+                Some(text) => whole::write(&list, text),
+                None => fs::remove_file(&list).map_err(at_list),
+            };
+            // A catalog that still lists it keeps what it lists.
+            if restored.is_ok() { removed(error) } else { error }
+        })
     }
 
     pub fn entry(&self, name: &str) -> Result<&Entry, TableError> {
@@ -133,11 +167,15 @@ impl Catalog {
         })
     }
 
-    /// The name of a release's directory, with a number where that is taken.
+    /// The name of the directory where a release will be, with a number where that is taken.
     fn free_name(&self, release: &Path) -> String {
-        let own = release.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        let own = release.file_name().and_then(|name| Some(name.to_str()?.to_owned()));
         let own = own.unwrap_or_else(|| "release".to_owned());
-        let is_free = |name: &String| self.refuse_name(name).is_ok();
+        // The release itself may go into the folder of the catalog.
+        let parent = release.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+        let folder = |path: &Path| path.canonicalize().ok();
+        let is_here = parent.and_then(folder).is_some_and(|parent| Some(parent) == folder(&self.folder));
+        let is_free = |name: &String| self.refuse_name(name).is_ok() && !(is_here && *name == own);
         let numbered = (2u32..).take(1 << 16).map(|number| format!("{own}-{number}"));
         std::iter::once(own.clone()).chain(numbered).find(is_free).unwrap_or(own)
     }
@@ -159,14 +197,14 @@ impl Catalog {
         Ok(())
     }
 
-    fn save(&self) -> Result<(), TableError> {
+    /// The file that lists the releases.
+    fn text(&self) -> String {
         let entries: Vec<Value> = self
             .entries
             .iter()
             .map(|entry| json!({ "name": entry.name, "custodian": entry.custodian, "digest": entry.digest }))
             .collect();
-        let text = format!("{:#}\n", json!({ "releases": entries }));
-        whole::write(&self.folder.join(FILE_NAME), text.as_bytes())
+        format!("{:#}\n", json!({ "releases": entries }))
     }
 }
 
@@ -297,12 +335,22 @@ impl OpenedCatalog {
             let problem = "the catalog changed while the release was made: not all of it was audited";
             return Err(InputError::new(folder.display().to_string(), problem, "publish again").into());
         }
-        let release = verified.place()?;
-        if !gate.no_add {
-            let name = catalog.free_name(&release);
-            let entry = Catalog::add(folder, &release, Some(&name), gate.custodian.as_deref(), progress)?;
-            audited.added = Some(entry.name);
+        if gate.no_add {
+            return Ok((verified.place()?, Some(audited)));
         }
+        let entry = Entry {
+            name: catalog.free_name(verified.destination()),
+            custodian: gate.custodian.clone(),
+            digest: verified.release().digest()?.to_owned(),
+        };
+        catalog.refuse_name(&entry.name)?;
+        let (built, mut is_listed) = (verified.path().to_path_buf(), false);
+        let placed = catalog.add_with(&built, &entry, || {
+            is_listed = true;
+            verified.place()
+        });
+        let release = placed.map_err(|error| if is_listed { error } else { unlisted(error) })?;
+        audited.added = Some(entry.name);
         Ok((release, Some(audited)))
     }
 
@@ -333,6 +381,18 @@ impl OpenedCatalog {
         }
         let releases = self.others.iter().map(|(release, _)| release.name().to_owned()).collect();
         Ok(CatalogAudit { releases, known, findings, added: None, by_catalog: gate.catalog.is_some() })
+    }
+}
+
+/// A release that the catalog cannot list is not published: the next one would not be audited with
+/// it.
+fn unlisted(error: TableError) -> TableError {
+    match error {
+        TableError::Io { path, source } => {
+            let problem = format!("{source}; nothing was published, since the catalog could not list the release");
+            TableError::Io { path, source: std::io::Error::new(source.kind(), problem) }
+        }
+        other => other,
     }
 }
 

@@ -6,7 +6,6 @@
 //! was bound.
 
 use hedgerow_policy::Attribute;
-use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::Bound;
 use hedgerow_table::{Cover, Kind};
 
@@ -18,7 +17,7 @@ pub(crate) fn bounded(
     (low, high): (Option<Bound>, Option<Bound>),
 ) -> (Option<Bound>, Option<Bound>) {
     let (Some(range), true) = (&attribute.declared.range, low.is_some() || high.is_some()) else { return (low, high) };
-    (low.or_else(|| first(range.low?, kind)), high.or_else(|| after(range.high?, kind)))
+    (low.or_else(|| range.low?.first_from(kind)), high.or_else(|| range.high?.first_after(kind)))
 }
 
 /// The cover of a label, its open ends bounded by the declared range.
@@ -29,29 +28,5 @@ pub(crate) fn bounded_cover(attribute: &Attribute, kind: Kind, cover: &Cover) ->
             Cover::Interval { low, high }
         }
         other => other.clone(),
-    }
-}
-
-/// The lowest value of a range, on the axis of a kind.
-fn first(bound: Bound, kind: Kind) -> Option<Bound> {
-    match (bound, kind) {
-        (Bound::Float(value), Kind::Integer) => Some(Bound::Integer(value.ceil() as i64)),
-        (Bound::Integer(value), Kind::Float) => Some(Bound::Float(value as f64)),
-        (Bound::Integer(_), Kind::Integer) | (Bound::Float(_), Kind::Float) | (Bound::Date(_), Kind::Date) => {
-            Some(bound)
-        }
-        _ => None,
-    }
-}
-
-/// The value after the highest of a range.
-fn after(bound: Bound, kind: Kind) -> Option<Bound> {
-    match (bound, kind) {
-        (Bound::Integer(value), Kind::Integer) => value.checked_add(1).map(Bound::Integer),
-        (Bound::Float(value), Kind::Integer) => (value.floor() as i64).checked_add(1).map(Bound::Integer),
-        (Bound::Integer(value), Kind::Float) => Some(Bound::Float((value as f64).next_up())),
-        (Bound::Float(value), Kind::Float) => Some(Bound::Float(value.next_up())),
-        (Bound::Date(Date(day)), Kind::Date) => day.checked_add(1).map(|day| Bound::Date(Date(day))),
-        _ => None,
     }
 }

@@ -340,7 +340,10 @@ impl Requires for Rule {
 
 /// The manifest's statement of a policy's dependencies between released attributes.
 pub(crate) fn stated(policy: &Policy) -> Vec<KnownDependency> {
-    let released = |name: &String| policy.attribute(name).is_some_and(|attribute| is_released(attribute.role));
+    // The statistics of a cloned release have no plain attributes.
+    let clones = policy.publish.method == Method::Clone;
+    let is_in_tables = |role: Role| is_released(role) && !(clones && role == Role::Plain);
+    let released = |name: &String| policy.attribute(name).is_some_and(|attribute| is_in_tables(attribute.role));
     let declared = policy.dependencies.iter();
     let declared = declared.filter(|declared| declared.from.iter().chain([&declared.to]).all(released));
     declared

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use hedgerow_policy::{Labels, Method, Publish, Role};
 use hedgerow_release::codebook::Codebook;
 use hedgerow_release::manifest::{ClassSizes, Field, Manifest, Promise, Resource, Rows};
 use hedgerow_release::shape::CODEBOOK;
@@ -117,12 +118,16 @@ impl<'a> DraftTable<'a> {
         kept: Option<Vec<bool>>,
         roles: &Bound<'_>,
     ) -> DraftTable<'a> {
-        let role = |name: &str| roles.policy.attribute(name).map(|attribute| attribute.role.name());
         let field = |column: &ReleasedColumn<'_>| {
-            let range = roles.policy.attribute(column.name).and_then(|attribute| attribute.declared.range.as_ref());
+            let attribute = roles.policy.attribute(column.name);
+            let range = attribute.and_then(|attribute| attribute.declared.range.as_ref());
+            let labeled = attribute.filter(|_| name == "data" && has_labels(column, &roles.policy.publish));
+            let quasi = labeled.filter(|attribute| attribute.role == Role::Quasi);
+            let hierarchy = quasi.and_then(|attribute| attribute.hierarchy.as_ref()?.0.name());
             let coarsened = roles.coarsened.kinds().find(|(name, _)| *name == column.name).map(|(_, kind)| kind);
             let values = coarsened.unwrap_or(column.domain.kind());
-            let field = Field::new(column.name, column.kind, role(column.name)).over(values);
+            let role = attribute.map(|attribute| attribute.role.name());
+            let field = Field::new(column.name, column.kind, role).over(values).generalized_by(hierarchy);
             range.iter().fold(field, |field, range| field.within(range.low, range.high))
         };
         let fields = columns.iter().map(field).collect();
@@ -161,6 +166,16 @@ impl<'a> DraftTable<'a> {
         }
         resource
     }
+}
+
+/// Whether some label of a column can come from its hierarchy: not where all are values, and not
+/// where classes are described by sets of values.
+fn has_labels(column: &ReleasedColumn<'_>, publish: &Publish) -> bool {
+    let describes_by_sets = publish.method == Method::Cluster && publish.labels == Labels::Set;
+    let is_label = |(code, text): (u32, &String)| {
+        code as usize >= column.domain.cardinality() || column.domain.text(code) != *text
+    };
+    !describes_by_sets && (0..).zip(&column.texts).any(is_label)
 }
 
 /// The manifest of a release before its tables are read back.

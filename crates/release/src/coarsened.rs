@@ -110,6 +110,11 @@ impl<'a> Declaration<'a> {
             Some(Value::Number(number)) => Bound::parse(&number.to_string()).map(Some),
             Some(_) => None,
         };
+        // Numbers say themselves what they cover: a list could only say otherwise.
+        let has_labels = said.contains_key("level") || matches!(way, Way::Dates(unit) if unit != DateUnit::Day);
+        if labels.is_some() && !has_labels {
+            return None;
+        }
         let coarsening = Coarsening { way, bottom: end("bottom")?, top: end("top")?, place: String::new() };
         let kind = Kind::from_name(said.get("values")?.as_str()?)?;
         Some(Declaration { coarsening, kind, labels })
@@ -117,7 +122,13 @@ impl<'a> Declaration<'a> {
 
     fn cover(&self, text: &str) -> Option<Cover> {
         if let Some(labels) = self.labels {
-            return read_cover(labels.get(text)?);
+            let cover = read_cover(labels.get(text)?)?;
+            return match self.coarsening.way {
+                Way::Dates(unit) => {
+                    DateUnit::read(text).filter(|found| *found == (unit, cover)).map(|(_, cover)| cover)
+                }
+                _ => Some(cover),
+            };
         }
         // Days that stay days.
         if self.coarsening.way == Way::Dates(DateUnit::Day) {
@@ -233,6 +244,24 @@ mod tests {
             let declared = json!({ "x": odd });
             assert_eq!(explain(declared.as_object().unwrap(), values, &mut Codebook::new()).len(), 1, "{declared}");
         }
+    }
+
+    #[test]
+    fn a_month_covers_its_days_and_a_rounded_number_says_what_it_covers() {
+        let found = |declared: Value, value: &str| {
+            let declared = json!({ "x": declared });
+            let values = |_: &str| Some(domain(&[value]));
+            explain(declared.as_object().unwrap(), values, &mut Codebook::new())
+        };
+        let months = |high: &str| {
+            let labels = json!({ "2024-02": { "low": "2024-02-01", "high": high } });
+            json!({ "dates": "month", "values": "date", "labels": labels })
+        };
+        // The domain has a missing value, which every declaration explains.
+        assert_eq!(found(months("2024-03-01"), "2024-02"), [""; 0]);
+        assert_eq!(found(months("2024-02-15"), "2024-02").len(), 1);
+        let listed = json!({ "round": 100, "values": "integer", "labels": { "100": { "low": 0, "high": 9 } } });
+        assert_eq!(found(listed, "100").len(), 1);
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod joint;
 pub mod kinds;
 mod labels;
 pub mod manifest;
+mod meaning;
 pub mod metadata;
 mod notation;
 pub mod quoting;

@@ -70,6 +70,10 @@ pub struct Field {
     /// looking at the data; null where an end is open.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<[Value; 2]>,
+    /// The kind of hierarchy that the labels come from: `file`, `widths`, `breaks`, `mask` or
+    /// `dates`. All but a file's say themselves what they cover.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hierarchy: Option<String>,
 }
 
 /// Hedgerow's own section of a manifest.
@@ -184,7 +188,13 @@ impl Field {
             role: role.map(str::to_owned),
             values: None,
             range: None,
+            hierarchy: None,
         }
+    }
+
+    /// The same field, whose labels come from a hierarchy of this kind.
+    pub fn generalized_by(self, hierarchy: Option<&str>) -> Field {
+        Field { hierarchy: hierarchy.map(str::to_owned), ..self }
     }
 
     /// The same field, whose labels stand for values of this kind.

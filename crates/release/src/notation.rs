@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::{Bound, Cover};
 use hedgerow_table::read::NumberFormat;
-use hedgerow_table::{DateFormat, Kind};
+use hedgerow_table::{DateFormat, DateUnit, Kind};
 
 /// How the numbers and dates within labels are written.
 #[derive(Debug, Clone, Default)]
@@ -283,25 +283,13 @@ fn interval(low: End, high: End) -> Option<Cover> {
 
 /// `2020-03` is a month: as numbers it would run backward.
 fn month(text: &str) -> Option<Cover> {
-    let (year, month) = text.split_once('-').filter(|(year, month)| year.len() == 4 && month.len() == 2)?;
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(year) || !digits(month) {
-        return None;
-    }
-    let (year, month): (i32, u32) = (year.parse().ok()?, month.parse().ok()?);
-    let (next_year, next) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-    days(Date::from_ymd(year, month, 1)?, Date::from_ymd(next_year, next, 1)?)
+    DateUnit::read(text).filter(|(unit, _)| *unit == DateUnit::Month).map(|(_, cover)| cover)
 }
 
 /// A bare year among dates.
 pub(crate) fn year(point: Bound) -> Option<Cover> {
-    let Bound::Integer(year) = point else { return None };
-    let year = i32::try_from(year).ok().filter(|year| (1000..=9999).contains(year))?;
-    days(Date::from_ymd(year, 1, 1)?, Date::from_ymd(year + 1, 1, 1)?)
-}
-
-fn days(first: Date, end: Date) -> Option<Cover> {
-    Some(Cover::Interval { low: Some(Bound::Date(first)), high: Some(Bound::Date(end)) })
+    let Bound::Integer(year @ 1000..=9999) = point else { return None };
+    DateUnit::read(&year.to_string()).map(|(_, cover)| cover)
 }
 
 /// A moment at the beginning of a day, as pandas writes a date.

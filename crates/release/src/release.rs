@@ -16,7 +16,7 @@ use crate::foreign::{ForeignTable, description_of};
 use crate::kinds::generalized::{Generalized, Within};
 use crate::kinds::{Kind, Tables};
 use crate::manifest::{FILE_NAME, Manifest};
-use crate::notation::misstates;
+use crate::meaning;
 use crate::read::read_codebook;
 use crate::shape::Shape;
 use crate::spelling::Spelling;
@@ -270,22 +270,12 @@ impl Release {
         &self.contradictions
     }
 
-    /// Labels whose own text denies a part of what the codebook says that they cover, by attribute.
+    /// Where labels, codebook and declared ranges contradict one another: a label that means
+    /// something else than the codebook says that it covers, labels of several levels where there
+    /// can be one, values outside of a range.
     pub fn misstated_labels(&self) -> Vec<String> {
-        let fields = self.manifest.iter().flat_map(|manifest| &manifest.resources);
-        let fields = fields.flat_map(|resource| &resource.schema.fields);
-        let kinds = fields.filter_map(|field| Some((field.name.as_str(), field.values_kind()?)));
-        let mut problems: Vec<String> = Vec::new();
-        for (attribute, kind) in kinds {
-            let labels = self.codebook.labels(attribute);
-            let misstated = labels.iter().filter(|(label, cover)| misstates(label, cover, kind)).count();
-            let problem =
-                format!("{misstated} labels of `{attribute}` say less than codebook.csv says that they cover");
-            if misstated > 0 && !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
-        problems
+        let manifest = self.manifest.as_ref();
+        manifest.map_or_else(Vec::new, |manifest| meaning::contradictions(manifest, &self.tables, &self.codebook))
     }
 
     /// Labels of a foreign table that could not be read.

@@ -14,6 +14,8 @@ const DAYS_PER_ERA: i64 = 146_097;
 const EPOCH_SHIFT: i64 = 719_468;
 
 impl Date {
+    /// The first day that `YYYY-MM-DD` can write.
+    pub const FIRST: Date = Date(-719_528);
     /// The last day that `YYYY-MM-DD` can write: often "no end".
     pub const LAST: Date = Date(2_932_896);
 
@@ -115,6 +117,7 @@ mod tests {
         }
         assert_eq!(Date::from_ymd(1970, 1, 1), Some(Date(0)));
         assert_eq!(Date::parse_iso("9999-12-31"), Some(Date::LAST));
+        assert_eq!(Date::parse_iso("0000-01-01"), Some(Date::FIRST));
     }
 
     #[test]

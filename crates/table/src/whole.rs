@@ -54,6 +54,12 @@ impl Partial {
         &self.path
     }
 
+    /// Flushes what was written and leaves it where it is, so that nothing but names is left to
+    /// change when it is placed.
+    pub fn flush(&self) -> io::Result<()> {
+        sync_all(&self.path)
+    }
+
     /// Flushes what was written and moves it into place. A file that is there is replaced; so is a
     /// folder, which moves aside first, since nothing can be renamed onto one that holds files.
     pub fn place(self) -> io::Result<()> {

@@ -6,6 +6,7 @@ pub mod clone_promise;
 pub mod closure;
 pub mod earlier;
 pub mod kinds;
+mod possible;
 pub mod release_check;
 mod stated;
 mod units;

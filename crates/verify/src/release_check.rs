@@ -15,7 +15,7 @@ use crate::check::{Checked, CountedUnits, NamedRule, OverUnits};
 use crate::closure::unprotected_rows;
 use crate::earlier::{Earlier, community_of};
 use crate::kinds::judged;
-use crate::stated;
+use crate::{possible, stated};
 use hedgerow_privacy::{Community, Distance, KnownRows, Model, Tree};
 
 /// The result of checking a release.
@@ -73,6 +73,9 @@ pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseC
     let mut contradictions = release.contradictions().to_vec();
     contradictions.extend(against_manifest(manifest, &claims, &checked));
     contradictions.extend(stated::contradictions(manifest, release, &checked));
+    contradictions.extend(possible::units(manifest, release, &claims));
+    contradictions.extend(possible::dependencies(manifest, release));
+    contradictions.extend(possible::numbering(release));
     contradictions.extend(release.misstated_labels());
     contradictions.extend(files_without_mention(release.path(), manifest)?);
     contradictions.extend(other_releases(&claims, earlier)?);
@@ -212,21 +215,20 @@ fn units_as_claimed(
     place: &str,
 ) -> Result<Option<OverUnits>, TableError> {
     let Some(name) = &claim.rows else { return Ok(None) };
-    let counts = manifest.hedgerow.units.filter(|_| matches!(release.tables(), Tables::Generalized(_)));
-    let (Some(rows), Some(counts)) = (KnownRows::from_name(name), counts) else {
+    let Some(rows) = KnownRows::from_name(name) else {
         let problem = format!("the guarantee `{}` counts units in a way that cannot be read", claim.model);
         return Err(TableError::input(place, problem, "was it written by a newer version of hedgerow?"));
     };
+    // That there are none where some are counted is listed with the other contradictions.
+    let counts = manifest.hedgerow.units.filter(|_| matches!(release.tables(), Tables::Generalized(_)));
+    let Some(counts) = counts else { return Ok(Some(OverUnits { rows, counted: CountedUnits::Unknown })) };
     let fields = manifest.resources.iter().flat_map(|resource| &resource.schema.fields);
     let names: Vec<String> =
         fields.filter(|field| field.role.as_deref() == Some("unit")).map(|field| field.name.clone()).collect();
     let counted = match (counts.linked, names.is_empty()) {
         (true, false) => CountedUnits::Columns { names, linked: true },
-        (false, true) => CountedUnits::Unknown,
-        _ => {
-            let problem = "the manifest and its tables do not agree on whether the rows of a unit are linked";
-            return Err(TableError::input(place, problem, "publish the release again"));
-        }
+        // So is it where the manifest and its tables do not agree on whether rows are linked.
+        _ => CountedUnits::Unknown,
     };
     Ok(Some(OverUnits { rows, counted }))
 }
@@ -300,16 +302,10 @@ fn is_tree(levels: &[Vec<u32>], values: usize) -> bool {
 fn against_manifest(manifest: &Manifest, claims: &[&Claim], checked: &Checked) -> Vec<String> {
     let mut contradictions = Vec::new();
     let promise = &manifest.hedgerow;
-    if let Some(units) = promise.units {
-        if units.out.checked_add(units.suppressed) != Some(units.source) {
-            contradictions.push("the manifest's units out and suppressed do not add up to units in".to_owned());
-        }
-        if units.out > promise.rows.out || units.source > promise.rows.source {
-            contradictions.push("the manifest says more units than rows".to_owned());
-        }
-        if let Some(found) = checked.units.filter(|&found| found != units.out) {
-            contradictions.push(format!("the manifest says {} units, the table has {found}", units.out));
-        }
+    if let Some(units) = promise.units
+        && let Some(found) = checked.units.filter(|&found| found != units.out)
+    {
+        contradictions.push(format!("the manifest says {} units, the table has {found}", units.out));
     }
     if promise.rows.out != checked.rows {
         contradictions.push(format!("the manifest says {} rows, the table has {}", promise.rows.out, checked.rows));

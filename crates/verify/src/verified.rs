@@ -176,6 +176,11 @@ impl Verified {
         self.staged.path()
     }
 
+    /// Where the release will be.
+    pub fn destination(&self) -> &Path {
+        &self.staged.destination
+    }
+
     /// The release as it was read back and judged.
     pub fn release(&self) -> &Release {
         &self.release

@@ -16,6 +16,9 @@ use super::mask;
 use super::origin;
 use super::shape::{CountedCell, Limits, Shape};
 
+/// The day 9990-01-01: an interval from there on holds a decade at most, though its end is open.
+const LAST_DECADE: i64 = Date::LAST.0 as i64 - 3651;
+
 /// The longest label an error repeats, in characters.
 const SHOWN_MAX: usize = 60;
 
@@ -307,6 +310,9 @@ impl Axis {
             Cover::Interval { low, high } => {
                 let (first, last) =
                     (low.and_then(first_whole), high.and_then(first_whole).map(|high| high.saturating_sub(1)));
+                // The last unit of the calendar has no day after it that could be written.
+                let ends = self.kind == Kind::Date && first.is_some_and(|first| first >= LAST_DECADE);
+                let last = last.or(ends.then_some(i64::from(Date::LAST.0)));
                 self.extend(first.map(|first| first as f64));
                 self.extend(last.map(|last| last as f64));
                 Under::Integers(first, last)

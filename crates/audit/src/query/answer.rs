@@ -165,12 +165,11 @@ impl Serialize for Days<'_> {
     }
 }
 
-/// The date of a day since 1970-01-01, to the nearest; `None` where it is unknown or beyond the
-/// calendar.
+/// The date of a day since 1970-01-01, to the nearest; `None` where it is unknown or unbounded. An
+/// estimate beyond the days that can be written is the last of them: no value lies there.
 pub fn day_of(days: f64) -> Option<String> {
-    let whole = days.round();
-    let in_range = whole.is_finite() && whole.abs() <= f64::from(Date::LAST.0);
-    in_range.then(|| Date(whole as i32).to_string())
+    let (first, last) = (f64::from(Date::FIRST.0), f64::from(Date::LAST.0));
+    days.is_finite().then(|| Date(days.round().clamp(first, last) as i32).to_string())
 }
 
 /// An estimate as an object; the bounds of a count are whole numbers.
@@ -204,6 +203,13 @@ fn json_number(value: i128) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_is_one_that_can_be_written() {
+        let shown = [0.4, 5_429_742.0, -9e9, f64::INFINITY, f64::NAN].map(day_of);
+        let written = ["1970-01-01", "9999-12-31", "0000-01-01"].map(|day| Some(day.to_owned()));
+        assert_eq!((&shown[..3], &shown[3..]), (&written[..], &[None, None][..]));
+    }
 
     #[test]
     fn keys_are_those_of_the_contract() {

@@ -127,6 +127,31 @@ fn sensitive_numbers_are_measured_in_clones() {
     }
 }
 
+/// Four, three and three rows of a value: three classes suppress one row, two classes another, and
+/// one class suppresses none.
+#[test]
+fn no_more_rows_are_suppressed_than_the_policy_allows() {
+    let folder = Folder::new();
+    folder
+        .write("people.csv", format!("age,pay\n{}{}{}", "30,10\n".repeat(4), "40,20\n".repeat(3), "50,30\n".repeat(3)));
+    for (key, suppressed, classes) in
+        [("", 1, 3), ("suppression = 0.1\n", 1, 3), ("suppression = 0.09\n", 0, 1), ("suppression = 0\n", 0, 1)]
+    {
+        folder.write(
+            "policy.toml",
+            format!(
+                "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\" }}\n\
+                 pay = {{ role = \"sensitive\" }}\n[publish]\nmethod = \"clone\"\nk = 3\n{key}"
+            ),
+        );
+        let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--force", "--json"]);
+        assert_eq!(ran.code, Some(0), "{key}: {ran:?}");
+        let found = json(&ran);
+        let found = (&found["rows"]["suppressed"], &found["cloning"]["divided"]);
+        assert_eq!(found, (&suppressed.into(), &classes.into()), "{key}: {ran:?}");
+    }
+}
+
 #[test]
 fn no_clones_is_an_answer_of_its_own() {
     let folder = hospitals();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::running::Folder;
 
 /// A release of every kind, each under its own name.
-fn releases() -> Folder {
+pub(crate) fn releases() -> Folder {
     let folder = Folder::with_people();
     let publish = |name: &str, policy: &str| {
         folder.write("one.toml", policy);
@@ -26,6 +26,10 @@ fn releases() -> Folder {
         &sensitive("require = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"mondrian\""),
     );
     publish(
+        "cluster",
+        &sensitive("require = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"cluster\""),
+    );
+    publish(
         "anatomy",
         &sensitive("require = { model = \"frequency-l-diversity\", l = 2 }\n[publish]\nmethod = \"anatomy\""),
     );
@@ -39,7 +43,7 @@ fn releases() -> Folder {
         "decompose",
         &sensitive("require = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"decompose\""),
     );
-    for name in ["generalized", "mondrian", "anatomy", "clone", "decompose"] {
+    for name in ["generalized", "mondrian", "cluster", "anatomy", "clone", "decompose"] {
         let ran = folder.run(&["check", name]);
         assert_eq!(ran.code, Some(0), "{name}: {ran:?}");
     }
@@ -47,7 +51,7 @@ fn releases() -> Folder {
 }
 
 /// Puts a value where a JSON pointer leads, the last step of which may be new.
-fn put(manifest: &mut Value, pointer: &str, value: Value) {
+pub(crate) fn put(manifest: &mut Value, pointer: &str, value: Value) {
     let (parent, key) = pointer.rsplit_once('/').unwrap();
     match manifest.pointer_mut(parent).unwrap_or_else(|| panic!("{pointer}")) {
         Value::Object(object) => {
@@ -94,6 +98,34 @@ fn every_false_statement_of_a_manifest_is_found() {
         ("clone", "/hedgerow/cloning/sub-classes", json!(1000), "sub-classes"),
         ("clone", "/hedgerow/cloning/note", json!("none"), "note"),
         ("clone", "/hedgerow/loss/discernibility", json!(0.0), "discernibility"),
+        ("cluster", "/hedgerow/method", json!("full-domain"), "not of one level"),
+        ("mondrian", "/hedgerow/method", json!("full-domain"), "not of one level"),
+        ("generalized", "/resources/0/schema/fields/0/range", json!([40, 120]), "`age` has values or labels outside"),
+        ("generalized", "/resources/0/schema/fields/0/range", json!(["2020-01-01", null]), "range of `age`"),
+        ("anatomy", "/resources/0/schema/fields/0/range", json!([0, 30]), "`age` has values or labels outside"),
+        ("generalized", "/resources/0/schema/fields/0/hierarchy", json!("magic"), "hierarchy of `age`"),
+        ("generalized", "/resources/0/schema/fields/0/hierarchy", json!("dates"), "not of one level"),
+        ("generalized", "/hedgerow/dependencies", json!([{"from": ["street"], "to": "city"}]), "`street`"),
+        ("generalized", "/hedgerow/dependencies", json!([{"from": ["age"], "to": "street"}]), "`street`"),
+        ("generalized", "/hedgerow/dependencies", json!([{"from": [], "to": "city"}]), "no policy can declare"),
+        ("generalized", "/hedgerow/dependencies", json!([{"from": ["city"], "to": "city"}]), "no policy can declare"),
+        ("anatomy", "/hedgerow/dependencies", json!([{"from": ["street"], "to": "city"}]), "`street`"),
+        ("clone", "/hedgerow/dependencies", json!([{"from": ["street"], "to": "city"}]), "`street`"),
+        ("decompose", "/hedgerow/dependencies", json!([{"from": ["street"], "to": "city"}]), "`street`"),
+        (
+            "generalized",
+            "/hedgerow/dependencies",
+            json!([{"from": ["age"], "to": "city", "accept": " "}]),
+            "no policy can declare",
+        ),
+        (
+            "generalized",
+            "/hedgerow/units",
+            json!({"in": 12, "out": 12, "suppressed": 0, "linked": false}),
+            "not every guarantee counts them",
+        ),
+        ("generalized", "/hedgerow/guarantees/0/rows", json!("all"), "does not say how many there are"),
+        ("anatomy", "/hedgerow/guarantees/0/rows", json!("one"), "does not say how many there are"),
         ("decompose", "/hedgerow/method", json!("anatomy"), "anatomy"),
         ("decompose", "/hedgerow/loss/kl", json!(0.0), "kl"),
     ];
@@ -148,6 +180,13 @@ fn other_contents_of_a_database_are_reported() {
         ),
         ("UPDATE codebook SET high = '90' WHERE label = '20 to 29'", "say less than codebook.csv"),
         ("UPDATE datapackage SET json = replace(json, 'full-domain', 'magic')", "magic"),
+        ("PRAGMA user_version = 21", "`user_version`"),
+        ("PRAGMA application_id = 21", "`application_id`"),
+        ("UPDATE data SET rowid = rowid + 1000", "the rows of `data` are not numbered from 1 to 12"),
+        ("UPDATE data SET rowid = 77 WHERE rowid = 7", "the rows of `data` are not numbered"),
+        ("UPDATE codebook SET rowid = -rowid", "the rows of `codebook` are not numbered"),
+        ("UPDATE datapackage SET rowid = 21", "the rows of `datapackage` are not numbered"),
+        ("UPDATE codebook SET leaf = '' WHERE leaf IS NULL AND label = '20 to 29'", "1 empty texts"),
     ];
     let folder = Folder::with_people();
     let ran = folder.run(&["publish", "policy.toml", "-o", "sqlite:honest.db", "-q"]);
@@ -160,4 +199,10 @@ fn other_contents_of_a_database_are_reported() {
         assert_eq!(ran.code, Some(4), "{change}: {ran:?}");
         assert!(ran.stdout.contains(words), "{change}: {ran:?}");
     }
+    let mut bytes = std::fs::read(folder.path("honest.db")).unwrap();
+    bytes.extend(b"Ann has the flu");
+    folder.write("changed.db", bytes);
+    let ran = folder.run(&["check", "sqlite:changed.db"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("longer than its tables"), "{ran:?}");
 }

@@ -273,6 +273,105 @@ fn a_full_disk_leaves_nothing_behind() {
     }
 }
 
+/// The list of a catalog that may not grow: the release would be out, and the next one would not be
+/// audited with it.
+#[cfg(unix)]
+#[test]
+fn a_release_that_the_catalog_cannot_list_is_not_published() {
+    let folder = Folder::with_people();
+    let publish = ["publish", "policy.toml", "-o", "second", "--catalog", "catalog"];
+    let ran = folder.run(&["publish", "policy.toml", "-o", "first", "--catalog", "catalog"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // Longer than all files of the release together, and than a file may be.
+    let list = folder.read("catalog/catalog.json").replace("null", &format!("\"{}\"", "x".repeat(60_000)));
+    folder.write("catalog/catalog.json", &list);
+    let before = folder.names();
+    let script = "ulimit -c 0; ulimit -f 100; trap '' XFSZ; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_hedgerow")).args(publish);
+    let ran = Ran::of(command.current_dir(folder.path(".")).output().unwrap());
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("catalog.json") && ran.stderr.contains("nothing was published"), "{ran:?}");
+    let cataloged = |folder: &Folder| {
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path("catalog")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!((folder.names(), folder.read("catalog/catalog.json") == list), (before, true), "{ran:?}");
+    assert_eq!(cataloged(&folder), ["catalog.json", "first"]);
+    let ran = folder.run(&publish);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(cataloged(&folder), ["catalog.json", "first", "second"]);
+    assert_eq!(folder.run(&["check", "second"]).code, Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_catalog_on_a_full_disk_leaves_no_release() {
+    let folder = Folder::with_people();
+    let Some(disk) = SmallDisk::mounted(folder.path("disk"), "4k") else { return };
+    let catalog = disk.0.join("catalog").display().to_string();
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--catalog", &catalog]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("No space left") && ran.stderr.contains("nothing was published"), "{ran:?}");
+    assert!(!folder.path("release").exists() && !folder.path("disk/catalog").exists(), "{:?}", folder.names());
+}
+
+/// Where the release cannot be moved into place, the catalog does not list it either.
+#[cfg(unix)]
+#[test]
+fn a_release_that_cannot_be_placed_is_not_listed() {
+    let folder = Folder::with_people();
+    assert_eq!(folder.run(&["publish", "policy.toml", "-o", "first", "--catalog", "catalog"]).code, Some(0));
+    let list = folder.read("catalog/catalog.json");
+    // Something comes to be at the destination while the release is made: nothing replaces it.
+    let mut run = folder.command(&["publish", "policy.toml", "-o", "second", "--catalog", "catalog"]);
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let staged = folder.path(&format!(".second.partial-{}", run.id()));
+    let start = Instant::now();
+    while !staged.exists() && start.elapsed() < PATIENCE && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    folder.write("second/notes.txt", "of another program");
+    let code = run.wait().unwrap().code();
+    if code == Some(0) {
+        // It was faster.
+        return;
+    }
+    assert_eq!((code, folder.read("catalog/catalog.json")), (Some(1), list));
+    assert!(!folder.path("catalog/second").exists());
+    assert_eq!(folder.read("second/notes.txt"), "of another program");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn temporary_folders_of_a_killed_run_are_removed_by_the_next() {
+    let folder = with_census("150000");
+    fs::create_dir(folder.path("tmp")).unwrap();
+    let command = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        command.env("TMPDIR", folder.path("tmp")).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let count = || fs::read_dir(folder.path("tmp")).unwrap().count();
+    let mut run = command(&["publish", "census/policy.toml", "-o", "sqlite:release.db"]).spawn().unwrap();
+    let start = Instant::now();
+    while count() == 0 && start.elapsed() < PATIENCE && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    // The folder of a process that runs stays.
+    command(&["check", "census"]).status().unwrap();
+    let running = count();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!((running, count()), (1, 1), "the run ended before it was killed");
+    fs::create_dir(folder.path("tmp/hedgerow-notes")).unwrap();
+    command(&["check", "census"]).status().unwrap();
+    let left: Vec<_> = fs::read_dir(folder.path("tmp")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["hedgerow-notes"]);
+}
+
 /// What each command writes, and to which place on a small disk.
 #[cfg(unix)]
 fn writing_commands(disk: &str) -> Vec<(&'static str, Vec<String>)> {

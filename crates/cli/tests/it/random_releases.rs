@@ -342,7 +342,7 @@ fn nothing_but_the_release(case: &Case, data: &Texts, published: &Published, fol
     keys(&manifest, &mut used);
     let known = "name resources hedgerow path format mediatype encoding schema fields type role values missingValues version method \
         guarantees model required achieved know protect holds k l c t distance alpha epsilon m relative delta reading rows in out suppressed classes count min \
-        max mean loss ncp precision discernibility average-class granularity hierarchies";
+        max mean loss ncp precision discernibility average-class granularity hierarchies hierarchy";
     let mut known: BTreeSet<&str> = known.split_whitespace().collect();
     known.extend(case.rules.iter().filter_map(|rule| rule.protect.as_deref()));
     let unknown: Vec<&String> = used.iter().filter(|key| !known.contains(key.as_str())).collect();

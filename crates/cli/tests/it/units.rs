@@ -10,7 +10,7 @@ fn json(ran: &Ran) -> Value {
 }
 
 /// Sixty patients with one to three stays each.
-fn stays() -> Folder {
+pub(crate) fn stays() -> Folder {
     let folder = Folder::new();
     let mut text = String::from("patient,age,sex,ward,disease\n");
     for patient in 0..60 {
@@ -24,7 +24,7 @@ fn stays() -> Folder {
     folder
 }
 
-fn policy(folder: &Folder, name: &str, publish: &str) {
+pub(crate) fn policy(folder: &Folder, name: &str, publish: &str) {
     folder.write(
         name,
         format!(

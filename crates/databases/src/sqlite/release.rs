@@ -1,6 +1,7 @@
 //! Releases in a file of their own: built beside it, and moved into place.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use hedgerow_table::read::Cell;
@@ -97,6 +98,63 @@ impl Tables<'_> {
     fn failed(&self, error: rusqlite::Error) -> TableError {
         failure(self.place, self.path, error)
     }
+
+    /// Numbers in the header of the file that programs may set to anything, and bytes that SQLite
+    /// does not read: each could say something about a person.
+    fn numbers_of_others(&self) -> Result<Vec<String>, TableError> {
+        let failed = |error| TableError::io(self.path, error);
+        let mut header = [0u8; HEADER_BYTES];
+        let mut file = fs::File::open(self.path).map_err(failed)?;
+        file.read_exact(&mut header).map_err(failed)?;
+        let mut found = Vec::new();
+        for (name, bytes) in UNUSED {
+            if header[bytes].iter().any(|byte| *byte != 0) {
+                found.push(format!("the header of the file has another {name} than 0"));
+            }
+        }
+        let number = |pragma: &str| self.connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
+        let size = number("PRAGMA page_size").map_err(|error| self.failed(error))?;
+        let pages = number("PRAGMA page_count").map_err(|error| self.failed(error))?;
+        let length = file.metadata().map_err(failed)?.len();
+        if u64::try_from(size.saturating_mul(pages)) != Ok(length) {
+            found.push("the file is longer than its tables, or shorter".to_owned());
+        }
+        Ok(found)
+    }
+
+    /// The rows of a table are numbered from 1 on, in the order in which they were inserted. Other
+    /// numbers could be those of people.
+    fn numbered_otherwise(&self, table: &str, columns: &[&str]) -> Result<Option<String>, TableError> {
+        let Some(rowid) = rowid(columns) else {
+            return Ok(Some(format!("the numbers of the rows of `{table}` cannot be read")));
+        };
+        let statement =
+            format!("SELECT COUNT(*), COALESCE(MIN({rowid}), 1), COALESCE(MAX({rowid}), 0) FROM {}", identifier(table));
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+        match self.connection.query_row(&statement, [], read) {
+            Ok((rows, first, last)) if (first, last) == (1, rows) => Ok(None),
+            Ok((rows, ..)) => Ok(Some(format!("the rows of `{table}` are not numbered from 1 to {rows}"))),
+            // A table that is not there is reported when it is read.
+            Err(rusqlite::Error::SqlInputError { .. } | rusqlite::Error::SqliteFailure(..)) => Ok(None),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+}
+
+/// The header of a file, and what no release writes there: the name of each number, and its bytes.
+const HEADER_BYTES: usize = 100;
+const UNUSED: [(&str, std::ops::Range<usize>); 5] = [
+    ("space reserved on each page", 20..21),
+    ("suggested cache size", 48..52),
+    ("`user_version`", 60..64),
+    ("`application_id`", 68..72),
+    ("reserved number", 72..92),
+];
+
+/// The name by which a table's own numbers are read; a column of that name hides them.
+fn rowid(columns: &[&str]) -> Option<&'static str> {
+    let is_hidden = |name: &&str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+    ["rowid", "_rowid_", "oid"].into_iter().find(|name| !is_hidden(name))
 }
 
 fn listed(columns: &[&str]) -> String {
@@ -146,6 +204,11 @@ impl Store for Tables<'_> {
         if free > 0 {
             found.push(format!("the file has {free} unused pages, which keep what was deleted from it"));
         }
+        found.extend(self.numbers_of_others()?);
+        for (table, columns) in tables {
+            let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+            found.extend(self.numbered_otherwise(table, &names)?);
+        }
         Ok(found)
     }
 
@@ -160,7 +223,8 @@ impl Store for Tables<'_> {
     }
 
     fn read(&mut self, table: &str, columns: &[&str], take: &mut TakeRow<'_>) -> Result<(), TableError> {
-        let statement = format!("SELECT {} FROM {} ORDER BY rowid", listed(columns), identifier(table));
+        let order = rowid(columns).map_or_else(String::new, |rowid| format!(" ORDER BY {rowid}"));
+        let statement = format!("SELECT {} FROM {}{order}", listed(columns), identifier(table));
         let mut statement = self.connection.prepare(&statement).map_err(|error| self.failed(error))?;
         let mut rows = statement.query([]).map_err(|error| self.failed(error))?;
         while let Some(row) = rows.next().map_err(|error| self.failed(error))? {

@@ -123,7 +123,7 @@ fn publication(policy: &Policy) -> Publication {
     let clones = publish.method == Method::Clone;
     let cloning = &publish.cloning;
     let defaults = Cloning::default();
-    let suppressed = publish.suppression.numerator > 0 || clones && cloning.rare_rows != defaults.rare_rows;
+    let suppressed = publish.suppression.numerator > 0 || clones && cloning.suppressed_most.is_some();
     let real = |value: Option<Ratio>| value.map(Ratio::as_f64);
     Publication {
         method: publish.method,

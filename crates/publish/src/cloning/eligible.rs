@@ -91,10 +91,13 @@ pub(super) fn division(
         }
     }
     let distorted_most = cloning.max_distorted.map(|most| most.floor_of(bound.table.rows as u64));
+    let suppressed_most = cloning.suppressed_most.map(|most| most.floor_of(bound.table.rows as u64));
+    let with_rare = suppressed.iter().map(|&(_, rows)| rows).sum::<u64>();
     let keeps = |division: &Division| {
         limits.iter().all(|(_, limit)| division.keeps(*limit))
             // One class of all tuples distorts none.
             && distorted_most.is_none_or(|most| division.distorted() <= most)
+            && suppressed_most.is_none_or(|most| with_rare + division.suppressed() <= most)
             && rules.iter().all(|rule| rule.broken_by(division).is_none())
     };
     if let Some(division) = Division::largest(kept, suppressed, keeps) {

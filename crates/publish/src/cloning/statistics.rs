@@ -104,7 +104,11 @@ fn number(column: &Column, codes: &[u32], lambda: usize) -> Option<Number> {
     let mut distances: Vec<f64> = values.iter().map(|value| (value - mean).abs()).collect();
     distances.sort_unstable_by(f64::total_cmp);
     let radius = distances[lambda.clamp(1, values.len()) - 1];
-    let (low, high) = (mean - radius, mean + radius);
+    let (mut low, mut high) = (mean - radius, mean + radius);
+    if column.domain.kind() == Kind::Date {
+        // A range around a mean can reach beyond the days that can be written; no value does.
+        (low, high) = (low.max(f64::from(Date::FIRST.0)), high.min(f64::from(Date::LAST.0)));
+    }
     let exact = |value: f64| match column.domain.kind() {
         Kind::Date => Edge::Date(Date(value as i32)).to_string(),
         _ => format!("{}", value as i64),
@@ -205,5 +209,7 @@ mod tests {
         assert_eq!(of(&["2.5", "2.5"], 1), expected("2.5000000", "2.5000000", "2.5000000", 2));
         assert_eq!(of(&["1234567.5", "1234567.5"], 1).unwrap().covered, 2);
         assert_eq!(of(&["", ""], 1), None);
+        let far = of(&["2000-01-01", "9999-12-31", "9999-12-31", "9999-12-31"], 4);
+        assert_eq!(far, expected("7999-12-31", "2000-01-01", "9999-12-31", 4), "no day after the last can be written");
     }
 }

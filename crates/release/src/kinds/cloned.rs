@@ -28,6 +28,9 @@ use crate::shape::Shape;
 use hedgerow_table::{Bound, Column, Domain, Kind, Progress, Table, TableError, Values};
 
 mod classes;
+mod numbers;
+
+use numbers::NumberRows;
 
 pub const CLASS: &str = "class";
 pub const SUB_CLASS: &str = "sub-class";
@@ -198,6 +201,13 @@ impl Cloned {
     }
 
     fn hold_together(&mut self, contradictions: &mut Contradictions) {
+        for attribute in 0..self.attributes.len() {
+            let mut kinds = self.sub_classes().filter_map(|part| part.attributes[attribute].kind());
+            let first = kinds.next();
+            if kinds.any(|kind| Some(kind) != first) {
+                contradictions.note("an attribute has texts, numbers and dates in different sub-classes");
+            }
+        }
         for class in &mut self.classes {
             class.values.sort_unstable();
             if class.values.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -225,6 +235,13 @@ impl Cloned {
                     }
                     if attribute.number.is_some_and(|number| number.covered > number.count) {
                         contradictions.note("an indicative range covers more tuples than there are");
+                    }
+                    if attribute.number.is_some_and(|number| !number.is_around_its_mean()) {
+                        contradictions
+                            .note("an indicative range does not extend equally far to both sides of its mean");
+                    }
+                    if attribute.number.is_some_and(|number| !number.has_a_possible_mean()) {
+                        contradictions.note("a mean is not one of as many whole numbers");
                     }
                 }
             }
@@ -346,6 +363,7 @@ fn read_statistics(
         .collect();
     let bounds: Vec<Option<Bound>> = texts.iter().map(|text| Bound::parse(text)).collect();
     let mut places: HashMap<i64, (i64, usize)> = HashMap::new();
+    let mut numbers: HashMap<(i64, usize), NumberRows> = HashMap::new();
     for row in 0..table.rows {
         let amount = integer(count, row).and_then(|count| u32::try_from(count).ok()).map(u64::from);
         let (Some(number), Some(part), Some(kind), Some(amount)) =
@@ -364,24 +382,32 @@ fn read_statistics(
             contradictions.note("a sub-class is in two classes");
             continue;
         }
-        let part = &mut home.sub_classes[index];
+        let (number, part) = (part, &mut home.sub_classes[index]);
         let name = Some(attribute.codes.get(row) as usize).filter(|&name| name < attributes);
         let text = Some(value.codes.get(row)).filter(|&text| (text as usize) < texts.len());
         let bound = text.and_then(|text| bounds[text as usize]);
-        if enter(part, kind, name, (text, bound), amount).is_none() {
+        let entered = match (kind, name) {
+            (Statistic::Mean | Statistic::Low | Statistic::High, Some(name)) => {
+                bound.and_then(|bound| numbers.entry((number, name)).or_default().enter(kind, (bound, amount)))
+            }
+            _ => enter(part, kind, name, text, amount),
+        };
+        if entered.is_none() {
             contradictions.note("a row of the statistics states nothing that can be read, or something twice");
+        }
+    }
+    for ((part, attribute), rows) in numbers {
+        let Some(&(class, index)) = places.get(&part) else { continue };
+        let Some(class) = classes.get_mut(&class) else { continue };
+        match rows.number() {
+            Some(number) => class.sub_classes[index].attributes[attribute].number = Some(number),
+            None => contradictions.note("a mean, or an end of its indicative range, is absent or covers other tuples"),
         }
     }
 }
 
 /// `None` for a row that makes no sense.
-fn enter(
-    part: &mut SubClass,
-    kind: Statistic,
-    name: Option<usize>,
-    (text, bound): (Option<u32>, Option<Bound>),
-    amount: u64,
-) -> Option<()> {
+fn enter(part: &mut SubClass, kind: Statistic, name: Option<usize>, text: Option<u32>, amount: u64) -> Option<()> {
     let once = |into: &mut u64| (*into == 0).then(|| *into = amount);
     match (kind, name) {
         (Statistic::Tuples, None) if text.is_none() => return once(&mut part.tuples),
@@ -390,7 +416,6 @@ fn enter(
         _ => {}
     }
     let attribute = &mut part.attributes[name?];
-    let nothing = Bound::Integer(0);
     match kind {
         Statistic::Category => {
             let text = text?;
@@ -400,16 +425,7 @@ fn enter(
             attribute.categories.push((text, amount));
         }
         Statistic::Missing if text.is_none() => return once(&mut attribute.missing),
-        Statistic::Missing | Statistic::Tuples | Statistic::Counterfeits => return None,
-        Statistic::Mean | Statistic::Low | Statistic::High => {
-            let blank = OfNumber { mean: nothing, count: 0, low: nothing, high: nothing, covered: 0 };
-            let number = attribute.number.get_or_insert(blank);
-            match kind {
-                Statistic::Mean => (number.mean, number.count) = (bound?, amount),
-                Statistic::Low => (number.low, number.covered) = (bound?, amount),
-                _ => (number.high, number.covered) = (bound?, amount),
-            }
-        }
+        _ => return None,
     }
     Some(())
 }

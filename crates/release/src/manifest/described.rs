@@ -4,6 +4,7 @@
 
 use super::{Field, Manifest, Resource};
 use crate::codebook::HEADER;
+use crate::meaning::HIERARCHIES;
 use crate::role::Role;
 use crate::shape::{CODEBOOK, Shape};
 use hedgerow_table::Kind;
@@ -110,6 +111,9 @@ fn of_field(table: &str, field: &Field) -> Vec<String> {
     if field.values.is_some() && (field.values_kind().is_none() || field.values == Some(field.kind.clone())) {
         found.push(format!("the manifest states a type of the values of `{name}` that none have"));
     }
+    if field.hierarchy.as_deref().is_some_and(|hierarchy| !HIERARCHIES.contains(&hierarchy)) {
+        found.push(format!("the manifest states a hierarchy of `{name}` of a kind that there is not"));
+    }
     if let (Some(stated), Some([low, high])) = (&field.range, field.declared_range()) {
         let unread = |end: &serde_json::Value, bound: Option<hedgerow_table::Bound>| !end.is_null() && bound.is_none();
         let empty = low.zip(high).is_some_and(|(low, high)| low > high);
@@ -171,6 +175,7 @@ mod tests {
             ("/resources/0/schema/fields/0/values", json!("color"), "values of `age`"),
             ("/resources/0/schema/fields/0/range", json!([120, 0]), "range of `age`"),
             ("/resources/0/schema/fields/0/range", json!(["old", null]), "range of `age`"),
+            ("/resources/0/schema/fields/0/hierarchy", json!("magic"), "hierarchy of `age`"),
             (field, json!({"name": "age", "type": "string"}), "no role"),
         ];
         for (pointer, value, words) in changes {

@@ -315,4 +315,6 @@ fn a_label_that_says_less_than_it_covers_misstates() {
     let month = Cover::Interval { low: Some(day("2020-03-01")), high: Some(day("2020-04-01")) };
     assert!(!misstates("2020-03", &month, Kind::Date) && misstates("2020-02", &month, Kind::Date));
     assert!(!misstates("2020", &month, Kind::Date), "a year is not a number of days");
+    let last = Cover::Interval { low: Bound::parse("9999-12-01"), high: None };
+    assert!(!misstates("9999-12", &last, Kind::Date), "no day after the last one can be written");
 }

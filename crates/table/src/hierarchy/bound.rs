@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use crate::date::Date;
-use crate::domain::{parse_float, parse_integer};
+use crate::domain::{Kind, parse_float, parse_integer};
 
 /// Numbers compare with numbers, exactly and whatever their kind; a date and a number have no
 /// order.
@@ -58,6 +58,34 @@ impl Bound {
             Bound::Integer(value) => value.checked_add(1).map(Bound::Integer),
             Bound::Float(value) => Some(Bound::Float(value.next_up())).filter(|_| value < f64::MAX),
             Bound::Date(Date(day)) => day.checked_add(1).map(|day| Bound::Date(Date(day))),
+        }
+    }
+
+    /// The first value of a column of this kind that is not below a declared end; `None` where the
+    /// column has values of another kind.
+    pub fn first_from(self, kind: Kind) -> Option<Bound> {
+        match (self, kind) {
+            (Bound::Float(value), Kind::Integer) => Some(Bound::Integer(value.ceil() as i64)),
+            (Bound::Integer(value), Kind::Float) => Some(Bound::Float(value as f64)),
+            (Bound::Integer(_), Kind::Integer) | (Bound::Float(_), Kind::Float) | (Bound::Date(_), Kind::Date) => {
+                Some(self)
+            }
+            _ => None,
+        }
+    }
+
+    /// The first value of a column of this kind beyond a declared end: where an interval up to the
+    /// end stops. `None` where there is none, as after the last day that can be written.
+    pub fn first_after(self, kind: Kind) -> Option<Bound> {
+        match (self, kind) {
+            (Bound::Integer(value), Kind::Integer) => value.checked_add(1).map(Bound::Integer),
+            (Bound::Float(value), Kind::Integer) => (value.floor() as i64).checked_add(1).map(Bound::Integer),
+            (Bound::Integer(value), Kind::Float) => Some(Bound::Float((value as f64).next_up())),
+            (Bound::Float(value), Kind::Float) => Some(Bound::Float(value.next_up())),
+            (Bound::Date(Date(day)), Kind::Date) => {
+                day.checked_add(1).map(Date).filter(|date| *date <= Date::LAST).map(Bound::Date)
+            }
+            _ => None,
         }
     }
 
@@ -149,6 +177,19 @@ mod tests {
         assert_eq!(Bound::Float(f64::MAX).just_above(), None);
         assert_eq!(Bound::Date(Date(5)).just_above(), Some(Bound::Date(Date(6))));
         assert!(!Bound::Float(39.5).is_at_whole() && !Bound::Date(Date(5)).is_at_whole());
+    }
+
+    #[test]
+    fn a_declared_end_lies_on_the_axis_of_the_column() {
+        let last = Bound::Date(Date::LAST);
+        assert_eq!(Bound::Float(17.5).first_from(Kind::Integer), Some(Bound::Integer(18)));
+        assert_eq!(Bound::Float(17.5).first_after(Kind::Integer), Some(Bound::Integer(18)));
+        assert_eq!(Bound::Integer(17).first_after(Kind::Integer), Some(Bound::Integer(18)));
+        assert_eq!(Bound::Integer(i64::MAX).first_after(Kind::Integer), None);
+        assert_eq!(last.first_from(Kind::Date), Some(last));
+        assert_eq!(last.first_after(Kind::Date), None, "no text says the day after");
+        assert_eq!(Bound::Date(Date(5)).first_after(Kind::Date), Some(Bound::Date(Date(6))));
+        assert_eq!(last.first_from(Kind::Integer), None);
     }
 
     #[test]

@@ -52,13 +52,7 @@ fn refuse_not_a_date(subject: &Subject<'_>) -> Result<Vec<Level>, TableError> {
 
 fn level(unit: DateUnit, dates: &[Date], subject: &Subject<'_>) -> Level {
     group(subject.domain, dates.iter().map(|date| unit.number(*date)), |number| {
-        // A unit that reaches beyond the calendar has an open end: nothing lies there.
-        let cover = Cover::Interval {
-            low: unit.first_day(number).map(Bound::Date),
-            // After the last day that can be written, an end would be one that no reader can parse.
-            high: unit.first_day(number + 1).filter(|date| *date <= Date::LAST).map(Bound::Date),
-        };
-        (unit.label(number), cover)
+        (unit.label(number), unit.cover(number))
     })
 }
 
@@ -103,6 +97,30 @@ impl DateUnit {
             DateUnit::Decade => (number * 10, 0),
         };
         Date::from_ymd(i32::try_from(year).ok()?, month as u32 + 1, 1)
+    }
+
+    /// A unit that reaches beyond the calendar has an open end: nothing lies there. After the last
+    /// day that can be written, an end would be one that no reader can parse.
+    fn cover(self, number: i64) -> Cover {
+        let high = self.first_day(number + 1).filter(|date| *date <= Date::LAST);
+        Cover::Interval { low: self.first_day(number).map(Bound::Date), high: high.map(Bound::Date) }
+    }
+
+    /// The unit that a text names as labels do, and what it covers: `2020-03`, `2020-Q1`, `2020`,
+    /// `2020s`. `None` for any other text, and for a day.
+    pub fn read(text: &str) -> Option<(DateUnit, Cover)> {
+        let (year, rest) = text.split_at_checked(4).filter(|(year, _)| year.bytes().all(|b| b.is_ascii_digit()))?;
+        let year: i64 = year.parse().ok()?;
+        let (unit, number) = match rest {
+            "" => (DateUnit::Year, year),
+            "s" => (DateUnit::Decade, year.div_euclid(10)),
+            _ => match rest.strip_prefix("-Q") {
+                Some(quarter) => (DateUnit::Quarter, year * 4 + quarter.parse::<u8>().map(i64::from).ok()? - 1),
+                None => (DateUnit::Month, year * 12 + rest.strip_prefix('-')?.parse::<u8>().map(i64::from).ok()? - 1),
+            },
+        };
+        // Only as it is written: not `2020-3`, nor a thirteenth month or the decade of 2021.
+        (unit.label(number) == text).then(|| (unit, unit.cover(number)))
     }
 
     fn label(self, number: i64) -> String {
@@ -155,6 +173,27 @@ mod tests {
         check(&hierarchy, &days, "extremes");
         assert!(matches!(hierarchy.levels()[1].labels[0].cover, Cover::Interval { low: None, .. }));
         assert!(matches!(hierarchy.levels()[1].labels[3].cover, Cover::Interval { high: None, .. }));
+    }
+
+    /// The last day that can be written has no day after it, whatever the unit.
+    #[test]
+    fn labels_are_read_back_as_what_they_cover() {
+        let days = domain(&["0000-01-01", "1999-12-31", "2020-02-29", "9989-12-31", "9999-12-31"]);
+        for unit in [Month, Quarter, Year, Decade] {
+            let hierarchy = build(&HierarchySpec::Dates(vec![unit]), &days);
+            let labels = &hierarchy.levels()[1].labels;
+            for label in labels {
+                assert_eq!(DateUnit::read(&label.text), Some((unit, label.cover.clone())), "{}", label.text);
+            }
+            let open = |label: &&super::super::Label| matches!(label.cover, Cover::Interval { high: None, .. });
+            assert_eq!(labels.iter().filter(open).count(), 1, "{unit:?}");
+            assert!(open(&&labels[4]), "{unit:?}");
+        }
+        let others =
+            ["2020-13", "2020-00", "2020-3", "2020-Q5", "2020-Q0", "2021s", "20200", "2020-03-01", "x", "2020-+3"];
+        for text in others {
+            assert_eq!(DateUnit::read(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -115,7 +115,8 @@ fn run(kind: Kind, first: Option<Bound>, last: Option<Bound>, contiguous: bool) 
     let after = match last {
         _ if !contiguous || kind == Kind::Float => return None,
         Bound::Integer(value) => value.checked_add(1).map(Bound::Integer),
-        Bound::Date(date) => date.0.checked_add(1).map(|day| Bound::Date(Date(day))),
+        // No text says the day after the last one: the end is open, and nothing lies there.
+        Bound::Date(_) => last.first_after(kind),
         Bound::Float(_) => return None,
     };
     Some(Cover::Interval { low: Some(first), high: after })

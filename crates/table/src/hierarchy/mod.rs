@@ -95,6 +95,20 @@ pub struct Hierarchy {
     leaves: u64,
 }
 
+impl HierarchySpec {
+    /// The kind of hierarchy, as a policy names it; `None` where an attribute has none.
+    pub fn name(&self) -> Option<&'static str> {
+        match self {
+            HierarchySpec::None => None,
+            HierarchySpec::File(_) => Some("file"),
+            HierarchySpec::Widths(_) => Some("widths"),
+            HierarchySpec::Breaks(_) => Some("breaks"),
+            HierarchySpec::Mask(_) => Some("mask"),
+            HierarchySpec::Dates(_) => Some("dates"),
+        }
+    }
+}
+
 impl Hierarchy {
     /// Binds a declared hierarchy to the values of a column, or says what keeps it from covering
     /// them level by level.

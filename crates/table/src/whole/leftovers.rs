@@ -71,6 +71,47 @@ pub fn clear_folder(folder: &Path) {
     }
 }
 
+/// Clears away the folders of temporary files that killed runs of the same user left,
+/// `hedgerow-PID-TIME-NUMBER`. They may hold rows, so that they are not left to the system. Those of
+/// processes that run stay, our own among them.
+pub fn clear_scratch(folder: &Path) {
+    if !Path::new("/proc/self").exists() {
+        return;
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(scratch_of).filter(|process| *process != std::process::id());
+        // A link to a folder is not one.
+        let is_own = entry.metadata().is_ok_and(|found| found.is_dir() && is_of_user(&found));
+        if process.is_some_and(|process| !runs(process)) && is_own {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The process that a folder of temporary files is of, by its name.
+fn scratch_of(name: &str) -> Option<u32> {
+    let numbers: Vec<&str> = name.strip_prefix("hedgerow-")?.split('-').collect();
+    let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match numbers.as_slice() {
+        [process, time, number] if [process, time, number].into_iter().all(is_number) => process.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Whether it belongs to the user of this process.
+#[cfg(unix)]
+fn is_of_user(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == found.uid())
+}
+
+#[cfg(not(unix))]
+fn is_of_user(_: &fs::Metadata) -> bool {
+    false
+}
+
 /// Whether a directory holds nothing but what a release is written as, complete or not.
 fn holds_a_release_in_parts(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return false };
@@ -88,8 +129,11 @@ fn holds_a_release_in_parts(directory: &Path) -> bool {
 /// Our own number counts as dead: what bears it was there before us, left by an earlier process of
 /// that number, as happens in containers.
 fn is_dead(process: &str) -> bool {
-    let runs = |process: u32| Path::new("/proc").join(process.to_string()).exists();
     process.parse::<u32>().is_ok_and(|process| process == std::process::id() || !runs(process))
+}
+
+fn runs(process: u32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
 }
 
 #[cfg(test)]
@@ -157,6 +201,37 @@ mod tests {
         left.sort_unstable();
         let theirs = format!(".theirs.partial-{NEVER}");
         assert_eq!(left, [".page.html.hedgerow-1", ".running.partial-1", &theirs, "three"]);
+    }
+
+    #[test]
+    fn only_temporary_folders_of_dead_processes_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let own = std::process::id();
+        let stay = [
+            "hedgerow-1-5-0".to_owned(),
+            format!("hedgerow-{own}-5-0"),
+            format!("hedgerow-{NEVER}"),
+            format!("hedgerow-{NEVER}-5"),
+            format!("hedgerow-{NEVER}-5-0-1"),
+            format!("hedgerow-{NEVER}-5-x"),
+            format!("hedgerow-studio-{NEVER}-5"),
+            format!("other-{NEVER}-5-0"),
+        ];
+        for name in stay.iter().chain([&format!("hedgerow-{NEVER}-5-0"), &format!("hedgerow-{NEVER}-17-12")]) {
+            fs::create_dir(parent.path().join(name)).unwrap();
+            fs::write(parent.path().join(name).join("data.csv"), "a\n").unwrap();
+        }
+        let file = format!("hedgerow-{NEVER}-6-0");
+        fs::write(parent.path().join(&file), "not a folder").unwrap();
+        clear_scratch(parent.path());
+        let mut left: Vec<String> = fs::read_dir(parent.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        left.sort_unstable();
+        let mut expected: Vec<String> = stay.into_iter().chain([file]).collect();
+        expected.sort_unstable();
+        assert_eq!(left, expected);
     }
 
     #[test]

@@ -38,22 +38,36 @@ impl<'a> Numbered<'a> {
     fn new(release: &'a Release, tables: &'a Decomposed) -> Result<Numbered<'a>, TableError> {
         let (place, names) = (release.name(), tables.attributes());
         if names.len() > AttributeSet::CAPACITY {
-            let hint = format!("a decomposed release has sub-tables of at most {} attributes", AttributeSet::CAPACITY);
-            return Err(TableError::input(place, "no sub-tables that can be judged", hint));
+            return Err(too_many(place));
         }
         let mut numbered = Numbered { release, tables: &tables.tables, names, known: Vec::new(), place };
         let stated = release.manifest().into_iter().flat_map(|manifest| &manifest.hedgerow.dependencies);
         for dependency in stated.filter(|dependency| dependency.accept.is_none()) {
             let attributes = dependency.from.iter().chain([&dependency.to]);
+            // One that no table holds can still lead from one attribute to another.
+            for name in attributes.clone() {
+                numbered.add(name)?;
+            }
             let known = attributes.map(|name| numbered.number(name)).collect::<Result<AttributeSet, TableError>>()?;
             numbered.known.push(known);
         }
         Ok(numbered)
     }
 
+    fn add(&mut self, name: &'a str) -> Result<(), TableError> {
+        if self.names.contains(&name) {
+            return Ok(());
+        }
+        if self.names.len() == AttributeSet::CAPACITY {
+            return Err(too_many(self.place));
+        }
+        self.names.push(name);
+        Ok(())
+    }
+
     fn number(&self, name: &str) -> Result<usize, TableError> {
         self.names.iter().position(|known| *known == name).ok_or_else(|| {
-            let problem = format!("a rule or a dependency is about `{name}`, which no sub-table holds");
+            let problem = format!("a rule is about `{name}`, which no sub-table holds");
             TableError::input(self.place, problem, "the tables and their manifest do not belong together")
         })
     }
@@ -168,6 +182,11 @@ impl<'a> Numbered<'a> {
             }
         }
     }
+}
+
+fn too_many(place: &str) -> TableError {
+    let hint = format!("a decomposed release has sub-tables of at most {} attributes", AttributeSet::CAPACITY);
+    TableError::input(place, "no sub-tables that can be judged", hint)
 }
 
 /// The values of an attribute in every class of rows that agree in all others.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hedgerow::program_bytes;
+use hedgerow::least_bytes;
 
 use crate::args::Talk;
 use crate::failure::Failure;
@@ -16,9 +16,7 @@ use crate::interrupt;
 /// How often the memory is compared with its limit.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a command other than `publish` takes beside the program, and for each byte of what it
-/// reads.
-const BESIDE_INPUT: u64 = 16 << 20;
+/// What a command other than `publish` takes for each byte of what it reads.
 const INPUT_FACTOR: u64 = 4;
 
 static EXCEEDED: AtomicBool = AtomicBool::new(false);
@@ -47,11 +45,10 @@ pub(crate) fn watch(talk: &Talk, is_publishing: bool) -> Result<(), Failure> {
         let problem = "this system does not say how much memory a process takes";
         return Err(Failure::usage("--memory", problem, "leave it out, or limit the process by other means"));
     }
-    // Decided before the work, so that the same run always ends alike. `publish` decides once more,
-    // when it knows the rows.
-    let input = if is_publishing { 0 } else { input_bytes() };
-    let needed = program_bytes() + BESIDE_INPUT + INPUT_FACTOR * input;
-    if needed > limit {
+    // Decided once and before the work, so that the same run always ends alike, and that what it
+    // asks for is enough. `publish` decides when it knows the rows.
+    let needed = least_bytes().saturating_add(INPUT_FACTOR.saturating_mul(input_bytes()));
+    if needed > limit && !is_publishing {
         let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
         let problem =
             format!("the run takes about {} MiB, more memory than is allowed: nothing was written", mebibytes(needed));
@@ -59,7 +56,7 @@ pub(crate) fn watch(talk: &Talk, is_publishing: bool) -> Result<(), Failure> {
     }
     // Whatever was not foreseen. The peak and not what is held at the moment: what rose and fell
     // between two looks counts too.
-    let most = limit;
+    let most = limit.max(least_bytes());
     std::thread::spawn(move || {
         while peak_bytes().is_none_or(|bytes| bytes <= most) {
             std::thread::sleep(POLL_INTERVAL);

@@ -252,9 +252,9 @@ pub fn write_file(path: impl AsRef<std::path::Path>, text: &[u8]) -> Result<(), 
     Ok(hedgerow_table::whole::write(path.as_ref(), text)?)
 }
 
-/// About how many bytes of memory the program takes before it reads anything.
-pub fn program_bytes() -> u64 {
-    hedgerow_table::memory::program_bytes()
+/// About how many bytes of memory any run takes, whatever it reads.
+pub fn least_bytes() -> u64 {
+    hedgerow_table::memory::least_bytes()
 }
 
 /// Clears away what killed runs left in a folder: files and releases that were never completed.

@@ -230,7 +230,9 @@ impl<'a> Publish<'a> {
 
     fn run_here(self, monitor: &Monitor<'_>) -> Result<Published, Error> {
         let policy = self.policy.inner();
-        let spill = source::spill(policy, &self.destination, self.memory);
+        // A limit that no run can keep is refused when it is known what would be enough.
+        let memory = self.memory.map(|limit| limit.max(hedgerow_table::memory::least_bytes()));
+        let spill = source::spill(policy, &self.destination, memory);
         let options = PublishOptions {
             destination: self.destination,
             overwrite: self.overwrite,

@@ -17,6 +17,7 @@ use crate::catalog::Gate;
 use crate::community;
 use crate::draft::{Content, Draft};
 use crate::error::PublishError;
+use crate::foreseen::{self, mebibytes};
 use crate::recoded_outside::{Kinds, KindsOfRows, RecodedOutside, find_by};
 use crate::rows::{ReleasedColumn, Scattered};
 
@@ -181,11 +182,20 @@ fn kept_by<'a>(
 }
 
 /// The distinct rows by what the policy's rules look at; for buckets, by what these are made by.
-pub(crate) fn counted(policy: &Policy, engine: &dyn Engine, progress: &dyn Progress) -> Result<Counted, PublishError> {
+/// `enough` is the memory that would hold all rows, where that is how to get on.
+pub(crate) fn counted(
+    policy: &Policy,
+    engine: &dyn Engine,
+    enough: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<Counted, PublishError> {
+    let enough = enough.map_or(String::new(), |bytes| format!(" ({} is enough)", mebibytes(bytes)));
+    let allow = format!("allow more memory{enough}");
     if policy.publish.method == Method::Anatomy {
-        let hint = "allow more memory, release fewer quasi-identifiers, or use `assignment = \"random\"`, \
-                    which does not count rows by them";
-        return Ok(exact_or(Counted::of(engine, &anatomy::looked_at(policy), progress)?, hint)?);
+        let hint = format!(
+            "{allow}, release fewer quasi-identifiers, or use `assignment = \"random\"`, which does not count rows by them"
+        );
+        return Ok(exact_or(Counted::of(engine, &anatomy::looked_at(policy), progress)?, &hint)?);
     }
     let mut names: Vec<&str> = policy.quasi().map(|attribute| attribute.name.as_str()).collect();
     for name in judged_names(policy) {
@@ -193,7 +203,8 @@ pub(crate) fn counted(policy: &Policy, engine: &dyn Engine, progress: &dyn Progr
             names.push(name);
         }
     }
-    Ok(exact(Counted::of(engine, &names, progress)?)?)
+    let hint = format!("{allow}, or let rules know and protect fewer attributes");
+    Ok(exact_or(Counted::of(engine, &names, progress)?, &hint)?)
 }
 
 /// The attributes that some rule knows or protects.
@@ -229,30 +240,14 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &
         Method::Clone => (method.name(), "it moves single rows between groups"),
         Method::Decompose => (method.name(), "it compares every row in several sub-tables"),
     };
-    let profile = engine.profile();
-    let width = |cardinality: usize| Codes::with_capacity(cardinality, 0).width() as u64;
-    let codes: u64 = profile.columns.iter().map(|column| width(column.domain.cardinality())).sum();
-    let needed = profile.rows as u64 * (2 * codes + BESIDE_CODES);
-    let problem = format!(
-        "{what} needs all {} rows in memory: {why}. They take at least {}, and {} are allowed",
-        profile.rows,
-        mebibytes(needed),
-        mebibytes(spill.memory())
-    );
+    let enough = mebibytes(foreseen::enough_to_hold(policy, gate, engine.profile(), spill));
+    let problem = format!("{what} needs all {} rows in memory: {why}", engine.profile().rows);
     let hint = match is_with_others {
-        true => "allow more memory or read fewer columns",
-        false => {
-            "allow more memory, read fewer columns, or use `method = \"full-domain\"`, \"mondrian\" or \"anatomy\", \
-             which work from the disk"
-        }
+        true => format!("allow at least {enough}, or read fewer columns"),
+        false => format!(
+            "allow at least {enough}, read fewer columns, or use `method = \"full-domain\"`, \"mondrian\" or \
+             \"anatomy\", which work from the disk"
+        ),
     };
     Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())
-}
-
-/// Bytes for each row beside its codes as they were read and as they are read back: its place in
-/// the order of the release, while that is drawn.
-const BESIDE_CODES: u64 = 8;
-
-fn mebibytes(bytes: u64) -> String {
-    format!("{} MiB", bytes.div_ceil(1 << 20))
 }

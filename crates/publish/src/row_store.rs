@@ -18,6 +18,7 @@ use crate::coarsen::{self, Coarsened};
 use crate::dependencies::Dependencies;
 use crate::draft::Draft;
 use crate::error::PublishError;
+use crate::foreseen;
 use crate::options::TableFormat;
 use crate::out_of_core::{self, Outside};
 use crate::remote::{self, Remote};
@@ -141,11 +142,11 @@ impl<'a> RowStore<'a> {
         matches!(self, RowStore::Memory(_))
     }
 
-    /// Bytes of codes that stay in memory of rows that are on the disk.
-    pub(crate) fn held_max(&self) -> u64 {
+    /// Rows that are on the disk, in whole or in part.
+    pub(crate) fn outside(&self) -> Option<(&dyn Engine, &Spill)> {
         match self {
-            RowStore::Outside(_, spill) => spill.held_max(),
-            RowStore::Memory(_) | RowStore::Remote(_) => 0,
+            RowStore::Outside(engine, spill) => Some((engine.as_ref(), spill)),
+            RowStore::Memory(_) | RowStore::Remote(_) => None,
         }
     }
 
@@ -160,14 +161,16 @@ impl<'a> RowStore<'a> {
             RowStore::Memory(table) => return Ok(Searchable::Rows(table)),
             RowStore::Outside(engine, spill) => {
                 out_of_core::refuse(policy, gate, engine.as_ref(), spill)?;
-                engine.as_ref()
+                let enough = foreseen::enough_to_hold(policy, gate, engine.profile(), spill);
+                let counted = out_of_core::counted(policy, engine.as_ref(), Some(enough), progress)?;
+                return Ok(Searchable::Distinct(counted));
             }
             RowStore::Remote(remote) => {
                 remote::refuse(policy, gate)?;
                 remote.as_ref()
             }
         };
-        Ok(Searchable::Distinct(out_of_core::counted(policy, engine, progress)?))
+        Ok(Searchable::Distinct(out_of_core::counted(policy, engine, None, progress)?))
     }
 
     /// Warnings about columns that single individuals out.

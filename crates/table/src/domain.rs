@@ -233,11 +233,12 @@ pub(crate) fn parse_integer(text: &str) -> Option<i64> {
 /// A finite decimal of at most 17 significant digits, which is as many as programs write to tell
 /// every float from every other, or the shortest text of a float. Of two texts beyond 15 digits
 /// that are one float, a column knows by comparing them. Leading zeros (`007.5`) make it a code,
-/// not a number.
+/// not a number; the zero before a point may be left out (`.5`).
 pub fn parse_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let mantissa = unsigned.split(['e', 'E']).next()?;
-    let well_formed = unsigned.as_bytes().first().is_some_and(u8::is_ascii_digit)
+    let whole = unsigned.strip_prefix('.').unwrap_or(unsigned);
+    let well_formed = whole.as_bytes().first().is_some_and(u8::is_ascii_digit)
         && unsigned.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-' | b'+'))
         && !(mantissa.len() > 1 && mantissa.starts_with('0') && !mantissa.starts_with("0."));
     if !well_formed {
@@ -245,10 +246,20 @@ pub fn parse_float(text: &str) -> Option<f64> {
     }
     let value: f64 = text.parse().ok().filter(|x: &f64| x.is_finite())?;
     let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0').collect();
-    let exact = (digits.len() <= 17 && (value == 0.0) == digits.is_empty() && (value == 0.0 || value.is_normal()))
-        || value.to_string() == text;
+    let fits = value == 0.0 || value.is_normal() || is_nearest(&digits, value);
+    let exact = (digits.len() <= 17 && (value == 0.0) == digits.is_empty() && fits) || value.to_string() == text;
     // One zero: minus zero would be a second value that compares equal to the first.
     exact.then_some(if value == 0.0 { 0.0 } else { value })
+}
+
+/// Whether a float, written with as many digits, has these: below the normal floats the next one
+/// is far, and most decimals are not near any.
+fn is_nearest(digits: &[u8], value: f64) -> bool {
+    let zeros = digits.iter().rev().take_while(|digit| **digit == b'0').count();
+    let digits = &digits[..digits.len() - zeros];
+    let shown = format!("{:.*e}", digits.len().saturating_sub(1), value);
+    let mantissa = shown.split('e').next().unwrap_or_default();
+    mantissa.bytes().filter(u8::is_ascii_digit).eq(digits.iter().copied())
 }
 
 fn infer<T: AsRef<str>>(texts: &[T]) -> Kind {
@@ -306,6 +317,11 @@ mod tests {
         assert_eq!(kind_of(&["0.10000000000000001", "0.1"]), Kind::Category, "two texts of one float");
         assert_eq!(kind_of(&["9223372036854775808"]), Kind::Category, "beyond 64 bits");
         assert_eq!(kind_of(&["-0"]), Kind::Float, "minus zero is not an integer text");
+        assert_eq!(kind_of(&[".5", "-.25", ".5e-3", "1"]), Kind::Float, "no zero before the point");
+        assert_eq!(kind_of(&[".5", "0.5"]), Kind::Category, "two texts of one float");
+        for text in [".", "-.", ".e5", "..5", ".5.", "e5", "-"] {
+            assert_eq!(kind_of(&[text]), Kind::Category, "{text}");
+        }
         assert_eq!(kind_of(&["NaN"]), Kind::Category);
         assert_eq!(kind_of(&["inf", "1"]), Kind::Category);
         assert_eq!(kind_of(&["+1"]), Kind::Category);
@@ -313,6 +329,28 @@ mod tests {
         assert_eq!(kind_of(&["2020-01-31", "1999-12-01"]), Kind::Date);
         assert_eq!(kind_of(&["2020-01-31", "2020-02-30"]), Kind::Category);
         assert_eq!(kind_of(&[]), Kind::Category);
+    }
+
+    /// The smallest floats are 5e-324 apart: a decimal between two of them is not a float.
+    #[test]
+    fn the_smallest_floats_are_floats() {
+        let smallest = ["5e-324", "4.9E-324", "4.940656458412465e-324", "-5e-324", "5.0e-324"];
+        for text in smallest {
+            assert_eq!(parse_float(text).map(f64::abs), Some(5e-324), "{text}");
+        }
+        assert_eq!(parse_float("1e-323"), Some(1e-323));
+        assert_eq!(parse_float("2.225073858507201e-308"), Some(2.225073858507201e-308), "the largest of them");
+        for text in ["3e-324", "7e-324", "4e-324", "1.2e-323", "1e-324", "6.00e-324"] {
+            assert_eq!(parse_float(text), None, "{text}");
+        }
+        assert_eq!(kind_of(&["5e-324", "1"]), Kind::Float);
+        // What is written of a value is read as it.
+        for units in 1..2000_u64 {
+            let value = f64::from_bits(units * units * 1_000_003);
+            for text in [value.to_string(), format!("{value:e}"), format!("{value:.16e}")] {
+                assert_eq!(parse_float(&text), Some(value), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -23,6 +23,12 @@ pub fn program_bytes() -> u64 {
     mapped().map_or(UNKNOWN, |bytes| bytes / 4 * 3) + BUFFERS
 }
 
+/// The least that any run takes, whatever it reads.
+pub fn least_bytes() -> u64 {
+    const BESIDE_PROGRAM: u64 = 16 << 20;
+    program_bytes() + BESIDE_PROGRAM
+}
+
 /// The bytes of a file that are mapped, as the system lists them.
 fn mapped_from(file: &Path, account: &str) -> u64 {
     let of_line = |line: &str| {

@@ -27,6 +27,8 @@ pub struct Spill {
     memory: u64,
     /// Bytes of codes that stay in memory.
     held_max: u64,
+    /// One in this many bytes of the memory of the run is for them.
+    share: u64,
     /// In tests: the size of the disk.
     disk_bytes_max: Option<u64>,
     /// By all files together.
@@ -37,17 +39,21 @@ impl Spill {
     /// Into files in a folder; `memory` is what the whole run may take, in bytes.
     pub fn new(folder: &Path, memory: u64) -> Spill {
         let (folder, held_max) = (folder.to_path_buf(), memory / HELD_SHARE);
-        Spill { folder, memory, held_max, disk_bytes_max: None, written: Arc::default() }
+        Spill { folder, memory, held_max, share: HELD_SHARE, disk_bytes_max: None, written: Arc::default() }
     }
 
     /// For work that needs all codes in memory: they go to the disk later.
     pub fn holding_more(self) -> Spill {
-        Spill { held_max: self.memory / HELD_SHARE_MORE, ..self }
+        self.holding(HELD_SHARE_MORE)
     }
 
     /// For work that makes much more of codes than they take: they go to the disk sooner.
     pub fn holding_less(self) -> Spill {
-        Spill { held_max: self.memory / HELD_SHARE_LESS, ..self }
+        self.holding(HELD_SHARE_LESS)
+    }
+
+    fn holding(self, share: u64) -> Spill {
+        Spill { held_max: self.memory / share, share, ..self }
     }
 
     /// Sets how many bytes of codes stay in memory.
@@ -73,6 +79,11 @@ impl Spill {
     /// Bytes of codes that stay in memory.
     pub fn held_max(&self) -> u64 {
         self.held_max
+    }
+
+    /// One in this many bytes of a run's memory is for codes that stay there.
+    pub fn held_share(&self) -> u64 {
+        self.share
     }
 
     /// Bytes that were put into files so far.

@@ -213,6 +213,16 @@ impl Axis {
             || high.is_none_or(|high| range.is_some_and(|range| high >= range.high))
     }
 
+    /// Whether numbers under some label are without a lower or an upper bound.
+    pub(crate) fn has_open_cells(&self) -> bool {
+        self.under.iter().any(|under| match under {
+            Under::Integers(first, last) => first.is_none() || last.is_none(),
+            Under::Real(low, high) => low.is_none() || high.is_none(),
+            Under::SubClass(_) | Under::Everything => true,
+            Under::Missing | Under::Numbers(..) | Under::Texts(..) | Under::Mask(_) => false,
+        })
+    }
+
     /// How the values of an interval are distributed over it.
     pub(crate) fn spread(&self, ends: (Option<f64>, Option<f64>), by_shape: bool) -> Spread<'_> {
         let known = self.range.or(self.extent.filter(|_| self.present.is_some()));
@@ -239,7 +249,7 @@ impl Axis {
     pub(crate) fn leaves_unknown(&self) -> bool {
         let is_unknown = |under: &Under| {
             let (ends, by_shape) = match under {
-                Under::Everything if self.kind == Kind::Category => return self.shown() == 0,
+                Under::Everything if self.kind == Kind::Category => return self.known_values() == 0,
                 // Which of the texts that a mask allows exist, its label does not say.
                 Under::Mask(_) => return true,
                 Under::Everything => ((None, None), true),
@@ -254,16 +264,11 @@ impl Axis {
         self.under.iter().any(is_unknown)
     }
 
-    /// Whether labels show one value only and others are covered by `*`: what these are taken to be
-    /// then depends on what is asked for.
-    pub(crate) fn depends_on_question(&self) -> bool {
-        let is_category = self.kind == Kind::Category && self.present.is_none();
-        is_category && self.shown() == 1 && self.under.contains(&Under::Everything)
-    }
-
-    /// How many values a label that covers everything is known to cover.
-    pub(crate) fn shown(&self) -> usize {
-        self.texts_of_all + usize::from(self.has_missing)
+    /// How many values a label that covers everything is known to cover. A column of one value
+    /// would not be covered by `*`: there are others, and the labels do not show which.
+    pub(crate) fn known_values(&self) -> usize {
+        let shown = self.texts_of_all + usize::from(self.has_missing);
+        if shown < 2 && self.present.is_none() { 0 } else { shown }
     }
 
     /// All values there are.

@@ -13,7 +13,8 @@
 //! - `shape`: how far open cells extend, from the counts of all cells;
 //! - `like`: patterns of `LIKE`;
 //! - `mask`: the texts under a masked label;
-//! - `micro_statistics`: axes from the micro-statistics of a cloned release.
+//! - `micro_statistics`: axes from the micro-statistics of a cloned release;
+//! - `whole`: between which whole numbers a value lies.
 
 pub(crate) mod axis;
 pub(crate) mod declared;
@@ -24,6 +25,7 @@ pub(crate) mod origin;
 pub(crate) mod predicate;
 pub(crate) mod regions;
 pub(crate) mod shape;
+pub(crate) mod whole;
 
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ use super::axis::{Axis, Extent, Spread, SubClassValue, Under, first_whole, real}
 use super::mask;
 use super::origin::{not_above, not_below, outward};
 use super::predicate::Predicate;
+use super::whole::Whole;
 
 pub(crate) const MISSING: u32 = 0;
 
@@ -33,8 +34,8 @@ pub(crate) struct Part {
     pub(crate) mean: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// The only number in this part, where it is one whole number.
-    pub(crate) exact: Option<i64>,
+    /// The same two ends of whole numbers, not counted from anywhere.
+    pub(crate) whole: Option<Whole>,
 }
 
 impl Part {
@@ -193,7 +194,7 @@ impl Builder<'_> {
     fn cell(&mut self, under: &Under) -> Result<Vec<Part>, TableError> {
         let axis = self.axis;
         let missing =
-            Part { region: MISSING, mass: 0.0, mean: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY, exact: None };
+            Part { region: MISSING, mass: 0.0, mean: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY, whole: None };
         let mut parts = Parts::default();
         match under {
             Under::Missing => parts.add(Part { mass: 1.0, ..missing }),
@@ -214,10 +215,9 @@ impl Builder<'_> {
                     };
                     let region = self.pieces[piece];
                     let exact = if let Bound::Integer(whole) = bound { Some(*whole) } else { None };
-                    let ends = exact.filter(|_| axis.origin != 0);
-                    let low = ends.map_or(value, |whole| not_above(whole, axis.origin));
-                    let high = ends.map_or(value, |whole| not_below(whole, axis.origin));
-                    parts.add(Part { region, mass, mean: low, low, high, exact });
+                    let low = exact.map_or(value, |whole| not_above(whole, axis.origin));
+                    let high = exact.map_or(value, |whole| not_below(whole, axis.origin));
+                    parts.add(Part { region, mass, mean: low, low, high, whole: exact.map(Whole::only) });
                 }
                 if *with_missing {
                     parts.add(Part { mass, ..missing });
@@ -264,44 +264,24 @@ impl Builder<'_> {
         Ok(parts.sorted())
     }
 
-    fn any_text(&mut self, missing: Part, parts: &mut Parts) {
+    fn any_text(&self, missing: Part, parts: &mut Parts) {
         let axis = self.axis;
-        let shown = axis.shown();
-        // A column of one value would not be covered by `*`: there is another one at least, and
-        // whatever text is asked for may be it.
-        let others = if shown == 1 && axis.present.is_none() { self.named_others() } else { Vec::new() };
-        let known = shown + usize::from(!others.is_empty());
+        let known = axis.known_values();
+        if known == 0 {
+            // Nothing says which values there are, nor how many are missing.
+            let sole = self.any_text.len() == 1 && !axis.has_missing;
+            let mass = if sole { 1.0 } else { f64::NAN };
+            self.any_text.iter().for_each(|&region| parts.add(Part { region, mass, ..missing }));
+            parts.add(Part { mass: if axis.has_missing { f64::NAN } else { 0.0 }, ..missing });
+            return;
+        }
         let mass = 1.0 / known as f64;
-        if known > 0 {
-            for text in 0..axis.texts_of_all {
-                parts.add(Part { region: self.of_text[text], mass, ..missing });
-            }
+        for text in 0..axis.texts_of_all {
+            parts.add(Part { region: self.of_text[text], mass, ..missing });
         }
-        for &region in &others {
-            parts.add(Part { region, mass: mass / others.len() as f64, ..missing });
-        }
-        let rest = if known > 0 || self.any_text.len() == 1 { 0.0 } else { f64::NAN };
-        for &region in &self.any_text {
-            parts.add(Part { region, mass: rest, ..missing });
-        }
-        if known == 0 && self.any_text.len() == 1 {
-            parts.add(Part { region: self.any_text[0], mass: 1.0, ..missing });
-        }
+        // A text that no label shows is possible, and not expected.
+        self.any_text.iter().for_each(|&region| parts.add(Part { region, mass: 0.0, ..missing }));
         parts.add(Part { mass: if axis.has_missing { mass } else { 0.0 }, ..missing });
-    }
-
-    /// The regions of the texts that predicates name and no label shows, each once; where there is
-    /// none, that of some other text.
-    fn named_others(&mut self) -> Vec<u32> {
-        let named = self.predicates.iter().flat_map(|predicate| predicate.texts());
-        let named: Vec<&str> = named.filter(|text| !self.axis.texts.iter().any(|known| known == text)).collect();
-        let mut regions: Vec<u32> = named.into_iter().map(|text| self.region_of_text(text)).collect();
-        regions.sort_unstable();
-        regions.dedup();
-        if regions.is_empty() {
-            regions.push(self.region_of_text("\u{10ffff}"));
-        }
-        regions
     }
 
     fn masked(&mut self, mask: &str, missing: Part, parts: &mut Parts) -> Result<(), TableError> {
@@ -346,7 +326,7 @@ impl Builder<'_> {
         regions.sort_unstable();
         regions.dedup();
         let sole = regions.len() == 1;
-        for &Met { piece, from, to, exact, share: of_ends } in &met {
+        for &Met { piece, from, to, whole, share: of_ends } in &met {
             let (share, mean) = match spread {
                 Spread::Even(start, end) => {
                     let (start, end) = match ends {
@@ -377,7 +357,7 @@ impl Builder<'_> {
             } else {
                 f64::NAN
             };
-            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, exact });
+            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, whole });
         }
         Ok(())
     }
@@ -402,7 +382,7 @@ impl Builder<'_> {
                 piece,
                 from: from.map_or(f64::NEG_INFINITY, |from| not_above(from, self.axis.origin)),
                 to: to.map_or(f64::INFINITY, |to| not_below(to, self.axis.origin)),
-                exact: from.filter(|_| from == to),
+                whole: Some(Whole { low: from, high: to }),
                 share: length.zip(size).map(|(length, size)| length / size),
             });
         }
@@ -423,7 +403,7 @@ impl Builder<'_> {
             let empty = if piece % 2 == 1 { from >= high && !is_closed } else { from >= to };
             // A closed interval of one real value, as of a source whose values are all equal.
             if !empty || (low == high && from == to) {
-                met.push(Met { piece, from, to, exact: None, share: None });
+                met.push(Met { piece, from, to, whole: None, share: None });
             }
         }
         met
@@ -445,7 +425,7 @@ impl Builder<'_> {
             // Half of the unit around a whole number may lie outside the piece, the number does
             // not.
             let mean = if share > 0.0 { f64::midpoint(inner_from, inner_to).clamp(from, to) } else { 0.0 };
-            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, exact: None });
+            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, whole: None });
         }
         Ok(())
     }
@@ -501,8 +481,8 @@ struct Met {
     piece: usize,
     from: f64,
     to: f64,
-    /// The only whole number there.
-    exact: Option<i64>,
+    /// The same ends of whole numbers, not counted from anywhere.
+    whole: Option<Whole>,
     /// The share of an interval of whole numbers that has two ends.
     share: Option<f64>,
 }
@@ -540,7 +520,7 @@ impl Parts {
             (there, more) => (into.mean * there + part.mean * more) / mass,
         };
         (into.mass, into.low, into.high) = (mass, into.low.min(part.low), into.high.max(part.high));
-        into.exact = into.exact.filter(|_| into.exact == part.exact);
+        into.whole = into.whole.zip(part.whole).map(|(one, other)| one.or(other));
     }
 
     fn sorted(mut self) -> Vec<Part> {

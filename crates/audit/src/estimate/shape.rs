@@ -1,11 +1,14 @@
 //! How the values of a numeric attribute are distributed, estimated from all released cells
 //! together. It serves cells that do not say how far they extend: those that are open at an end,
-//! end cells of a declared range, and the top `*`.
+//! end cells of a declared range, and the top `*`. Within a cell that has two ends, values are
+//! spread evenly.
 //!
-//! **Inside**, between the outermost ends that labels have, each bin gets the mass that explains
-//! the counts of the cells best: the self-consistent estimate for interval-censored data (Turnbull:
-//! *The empirical distribution function with arbitrarily grouped, censored and truncated data*,
-//! 1976), by expectation–maximization. Within a bin values are spread evenly.
+//! **Inside**, between the outermost ends that labels have, the rows of every cell are spread
+//! evenly over its length; what lies beyond the outermost end counts as one bin of the mean length.
+//! Cells of local recoding overlap, and not by chance: a class is wide where people are
+//! few. The distribution that explains the counts best (Turnbull, 1976) takes it for chance, moves
+//! the rows of every wide cell to where many cells overlap, and leaves the ends of the axis empty;
+//! so it is not sought. Cells that cover everything say nothing.
 //!
 //! **Beyond** the outermost ends the density continues as it is next to them and falls off
 //! exponentially, as steeply as the mass beyond requires. Of positive numbers the tail ends at
@@ -15,12 +18,10 @@
 //! Whole numbers fill the unit from themselves to the next, so that every cell is an interval of
 //! reals.
 //!
-//! Cost: linear in cells and bins for each of a fixed number of rounds.
+//! Cost: linear in cells and bins.
 
 /// More ends than these are thinned out evenly.
 const EDGES_MAX: usize = 257;
-
-const ROUNDS: usize = 40;
 
 /// Below this share of the scale an exponential piece is as good as even.
 const EVEN: f64 = 1e-4;
@@ -87,7 +88,7 @@ impl Shape {
             low.map_or(f64::INFINITY, |low| (first - low).max(0.0)),
             high.map_or(f64::INFINITY, |high| (high - last).max(0.0)),
         ];
-        let masses = self_consistent(cells, &edges, widths);
+        let masses = masses(cells, &edges, widths);
         let (inside, lengths) =
             (&masses[1..masses.len() - 1], edges.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>());
         let bins = || inside.iter().copied().zip(lengths.iter().copied());
@@ -193,8 +194,9 @@ fn scale_of(area: f64, width: f64) -> f64 {
 }
 
 /// The share of the rows in each bin: below the first edge, between edges, from the last one on.
-fn self_consistent(cells: &[CountedCell], edges: &[f64], widths: [f64; 2]) -> Vec<f64> {
+fn masses(cells: &[CountedCell], edges: &[f64], widths: [f64; 2]) -> Vec<f64> {
     let bins = edges.len() + 1;
+    let lengths = lengths(edges, widths);
     // Where a cell begins and ends, as a bin and the share of it that lies before.
     let place = |value: Option<f64>, open: (usize, f64)| -> (usize, f64) {
         let Some(value) = value else { return open };
@@ -205,39 +207,45 @@ fn self_consistent(cells: &[CountedCell], edges: &[f64], widths: [f64; 2]) -> Ve
             _ => (bin, (value - edges[bin - 1]) / (edges[bin] - edges[bin - 1])),
         }
     };
-    let tails = [if widths[0] > 0.0 { (0, 0.0) } else { (1, 0.0) }, (bins - 1, f64::from(u8::from(widths[1] > 0.0)))];
-    let spans: Vec<_> = cells
-        .iter()
-        .map(|cell| (place(cell.low, tails[0]), place(cell.high, tails[1]), cell.rows))
-        .filter(|(start, end, rows)| *rows > 0.0 && start < end)
-        .collect();
-    let rows: f64 = spans.iter().map(|(_, _, rows)| rows).sum();
-    let mut masses = vec![if rows > 0.0 { 1.0 / bins as f64 } else { 0.0 }; bins];
-    for _ in 0..ROUNDS {
-        // What lies before each bin, and how much each unit of a bin's mass is to grow: added where
-        // a cell begins, taken where it ends.
-        let mut before = vec![0.0; bins + 1];
-        masses.iter().enumerate().for_each(|(bin, mass)| before[bin + 1] = before[bin] + mass);
-        let mut steps = vec![0.0; bins + 1];
-        let mut parts = vec![0.0; bins];
-        for &((start, cut), (end, kept), rows) in &spans {
-            let covered = before[end] + kept * masses[end] - before[start] - cut * masses[start];
-            if covered <= 0.0 {
-                continue;
-            }
-            let growth = rows / covered;
-            steps[start] += growth;
-            steps[end] -= growth;
-            parts[start] -= growth * cut;
-            parts[end] += growth * kept;
+    let span = |cell: &CountedCell| (place(cell.low, (0, 0.0)), place(cell.high, (bins - 1, 1.0)), cell.rows);
+    let spans = |with_all: bool| -> Vec<((usize, f64), (usize, f64), f64)> {
+        let says = |cell: &&CountedCell| cell.rows > 0.0 && (with_all || cell.low.is_some() || cell.high.is_some());
+        cells.iter().filter(says).map(span).filter(|(start, end, _)| start < end).collect()
+    };
+    let spans = Some(spans(false)).filter(|spans| !spans.is_empty()).unwrap_or_else(|| spans(true));
+    let mut before = vec![0.0; bins + 1];
+    lengths.iter().enumerate().for_each(|(bin, length)| before[bin + 1] = before[bin] + length);
+    // How many rows there are on a unit of length: added where a cell begins, taken where it ends.
+    let mut steps = vec![0.0; bins + 1];
+    let mut parts = vec![0.0; bins];
+    let mut rows = 0.0;
+    for &((start, cut), (end, kept), count) in &spans {
+        let covered = before[end] + kept * lengths[end] - before[start] - cut * lengths[start];
+        if covered <= 0.0 {
+            continue;
         }
-        let mut growth = 0.0;
-        for (bin, mass) in masses.iter_mut().enumerate() {
-            growth += steps[bin];
-            *mass *= ((growth + parts[bin]) / rows).max(0.0);
-        }
+        let density = count / covered;
+        rows += count;
+        steps[start] += density;
+        steps[end] -= density;
+        parts[start] -= density * cut;
+        parts[end] += density * kept;
     }
-    masses
+    let mut density = 0.0;
+    let mass = |bin: usize| {
+        density += steps[bin];
+        if rows > 0.0 { (lengths[bin] * (density + parts[bin]) / rows).max(0.0) } else { 0.0 }
+    };
+    (0..bins).map(mass).collect()
+}
+
+/// The lengths of the bins. A tail is as long as others are in the mean, or as it can be.
+fn lengths(edges: &[f64], widths: [f64; 2]) -> Vec<f64> {
+    let inside = (edges.len() - 1) as f64;
+    let mean = (edges[edges.len() - 1] - edges[0]) / inside;
+    let tail = |width: f64| if mean > 0.0 && mean.is_finite() { mean.min(width) } else { width.min(1.0) };
+    let bins = edges.windows(2).map(|pair| pair[1] - pair[0]);
+    std::iter::once(tail(widths[0])).chain(bins).chain([tail(widths[1])]).collect()
 }
 
 #[cfg(test)]
@@ -310,10 +318,9 @@ mod tests {
         close(shape.between(2.0, 10.0).1, 6.0);
     }
 
-    /// Cells that overlap: the masses explain the counts of all of them, as each round of the
-    /// definition leaves them.
+    /// By its definition: bin by bin, what each cell has of its rows there.
     #[test]
-    fn masses_are_self_consistent() {
+    fn rows_are_spread_evenly_over_cells_that_overlap() {
         let mut rng = StdRng::seed_from_u64(5);
         for _ in 0..200 {
             let mut cells: Vec<CountedCell> = (0..rng.random_range(2..9))
@@ -326,26 +333,44 @@ mod tests {
                 .collect();
             cells.push(cell(Some(0.0), Some(12.0), 1.0));
             let edges: Vec<f64> = (0..=12).map(f64::from).collect();
-            let masses = self_consistent(&cells, &edges, [f64::INFINITY; 2]);
-            // The same by its definition, bin by bin.
+            let masses = masses(&cells, &edges, [f64::INFINITY; 2]);
+            // All bins have the length 1, those beyond the ends included.
             let covers = |cell: &CountedCell, bin: usize| {
                 let (from, to) = (bin as f64 - 1.0, bin as f64);
                 cell.low.is_none_or(|low| low <= from && bin > 0) && cell.high.is_none_or(|high| to <= high && bin < 13)
             };
+            cells.retain(|cell| cell.low.is_some() || cell.high.is_some());
             let rows: f64 = cells.iter().map(|cell| cell.rows).sum();
-            let mut expected = vec![1.0 / 14.0; 14];
-            for _ in 0..ROUNDS {
-                let mut next = vec![0.0; 14];
-                for cell in &cells {
-                    let covered: f64 = (0..14).filter(|bin| covers(cell, *bin)).map(|bin| expected[bin]).sum();
-                    (0..14)
-                        .filter(|bin| covers(cell, *bin))
-                        .for_each(|bin| next[bin] += cell.rows * expected[bin] / covered / rows);
-                }
-                expected = next;
+            let mut expected = vec![0.0; 14];
+            for cell in &cells {
+                let covered: Vec<usize> = (0..14).filter(|bin| covers(cell, *bin)).collect();
+                covered.iter().for_each(|bin| expected[*bin] += cell.rows / covered.len() as f64 / rows);
             }
             masses.iter().zip(&expected).for_each(|(found, expected)| close(*found, *expected));
         }
+    }
+
+    /// The youngest are in cells that overlap with those of others and are open below, as classes
+    /// of neighbors are. The overlap does not draw them all to itself.
+    #[test]
+    fn the_end_of_the_axis_is_not_left_empty() {
+        let cells = [
+            cell(None, Some(26.0), 40.0),
+            cell(None, Some(30.0), 40.0),
+            cell(Some(20.0), Some(30.0), 40.0),
+            cell(Some(22.0), Some(34.0), 40.0),
+            cell(Some(24.0), Some(40.0), 40.0),
+            cell(Some(34.0), None, 40.0),
+        ];
+        let shape = Shape::of(&cells, NOTHING, true).unwrap();
+        // A class at least lies below every end that is stated.
+        let below = shape.between(f64::NEG_INFINITY, 20.0).0;
+        assert!(below > 0.08, "{below}");
+        let all = shape.between(f64::NEG_INFINITY, f64::INFINITY).0;
+        close(all, 1.0);
+        // Cells that cover everything change nothing.
+        let with_all = [cells.as_slice(), &[cell(None, None, 500.0)]].concat();
+        assert_eq!(Shape::of(&with_all, NOTHING, true).unwrap(), shape);
     }
 
     #[test]

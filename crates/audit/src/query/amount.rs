@@ -51,11 +51,13 @@ pub(crate) struct Range {
     pub(crate) mean: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// Whether it is a number in every table: nothing is missing, nothing divided by zero.
+    pub(crate) defined: bool,
 }
 
 impl Range {
     pub(crate) fn point(value: f64) -> Range {
-        Range { mean: value, low: value, high: value }
+        Range { mean: value, low: value, high: value, defined: true }
     }
 
     /// `None` where the result is never defined: a division by nothing but zero.
@@ -79,7 +81,9 @@ impl Range {
                 (self.mean / with.mean, ends(over))
             }
         };
-        Some(Range { mean: if mean.is_finite() { mean } else { f64::NAN }, low, high })
+        let divides_by_zero = by == Operator::Over && with.low <= 0.0 && with.high >= 0.0;
+        let defined = self.defined && with.defined && !divides_by_zero;
+        Some(Range { mean: if mean.is_finite() { mean } else { f64::NAN }, low, high, defined })
     }
 }
 
@@ -111,13 +115,27 @@ impl Amount {
         }
     }
 
+    /// The columns whose numbers it calculates with; those of conditions are not among them.
+    pub(crate) fn numbers(&self) -> Vec<usize> {
+        match self {
+            Amount::Number(_) => Vec::new(),
+            Amount::Column(column) => vec![*column],
+            Amount::Combined(left, _, right) => [left.numbers(), right.numbers()].concat(),
+            Amount::Case(branches, last) => {
+                let amounts = branches.iter().map(|(_, amount)| amount).chain(last.as_deref());
+                amounts.flat_map(Amount::numbers).collect()
+            }
+        }
+    }
+
     /// With every column in one region; `None` is missing. `holds` says which predicates do there.
     pub(crate) fn at<'p>(&self, part: &impl Fn(usize) -> &'p Part, holds: &impl Fn(u32) -> bool) -> Option<Range> {
         match self {
             Amount::Number(value) => Some(Range::point(*value)),
             Amount::Column(column) => {
                 let part = part(*column);
-                (part.region != MISSING).then_some(Range { mean: part.mean, low: part.low, high: part.high })
+                let Part { mean, low, high, .. } = *part;
+                (part.region != MISSING).then_some(Range { mean, low, high, defined: true })
             }
             Amount::Combined(left, by, right) => left.at(part, holds)?.combined(*by, right.at(part, holds)?),
             Amount::Case(branches, last) => {

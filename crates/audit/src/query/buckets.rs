@@ -299,7 +299,7 @@ impl<'a> Bucket<'a> {
         if self.pairs.iter().all(|pair| pair.is_none_or(|pair| !pair.can)) {
             return Some(0);
         }
-        let exact = |pair: &Option<Contribution>| pair.filter(|pair| pair.must).and_then(|pair| pair.exact);
+        let exact = |pair: &Option<Contribution>| pair.filter(|pair| pair.must).and_then(|pair| pair.exact());
         let numbers: Vec<i64> = self.pairs.iter().map(exact).collect::<Option<_>>()?;
         let (rows, values) = (self.rows.len(), self.values.len());
         let total = |counts: &[(u32, u64)], number: &dyn Fn(usize) -> i64| -> i128 {
@@ -316,11 +316,15 @@ impl<'a> Bucket<'a> {
 
     /// The certain outcome of one row, or of one value, whichever it is paired with.
     fn choice(&self, rows: u64, places: impl Iterator<Item = usize>) -> Option<Choice> {
-        let mut choice = Choice { rows, must: true, low: f64::INFINITY, high: f64::NEG_INFINITY };
+        let mut choice = Choice { rows, must: true, low: f64::INFINITY, high: f64::NEG_INFINITY, whole: None };
         let mut can = false;
         for pair in places.map(|place| self.pairs[place]) {
             choice.must &= pair.is_some_and(|pair| pair.must);
             if let Some(pair) = pair.filter(|pair| pair.can) {
+                choice.whole = match can {
+                    true => choice.whole.zip(pair.whole).map(|(one, other)| one.or(other)),
+                    false => pair.whole,
+                };
                 (choice.low, choice.high, can) = (choice.low.min(pair.low), choice.high.max(pair.high), true);
             }
         }

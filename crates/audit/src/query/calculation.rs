@@ -1,5 +1,6 @@
 //! Arithmetic over aggregates, and HAVING: a group is kept where the condition can hold for it, and
-//! the answer says whether it certainly does.
+//! the answer says whether it certainly does: whether in every table behind the release the group
+//! is there and the condition is true of it.
 //!
 //! The bounds of a calculation are those of interval arithmetic over the bounds of its aggregates:
 //! they hold, and may be wider than needed.
@@ -60,12 +61,21 @@ impl Calculation {
         }
     }
 
-    /// From the estimates of the aggregates.
-    pub(crate) fn of(&self, estimates: &[Estimate]) -> Estimate {
+    /// The places of the aggregates in it.
+    pub(crate) fn aggregates(&self) -> Vec<usize> {
         match self {
-            Calculation::Aggregate(place) => estimates[*place],
-            _ => match self.range(estimates) {
-                Some(Range { mean, low, high }) => {
+            Calculation::Number(_) => Vec::new(),
+            Calculation::Aggregate(place) => vec![*place],
+            Calculation::Combined(left, _, right) => [left.aggregates(), right.aggregates()].concat(),
+        }
+    }
+
+    /// From the aggregates of a group.
+    pub(crate) fn of(&self, found: &[Aggregated]) -> Estimate {
+        match self {
+            Calculation::Aggregate(place) => found[*place].estimate,
+            _ => match self.range(found) {
+                Some(Range { mean, low, high, .. }) => {
                     // Rounding may put what is expected next to its bounds.
                     let estimate = if mean < low { low } else { mean };
                     let estimate = if estimate > high { high } else { estimate };
@@ -77,20 +87,25 @@ impl Calculation {
     }
 
     /// `None` where the result is not a number: an aggregate of no rows, or a division by zero.
-    fn range(&self, estimates: &[Estimate]) -> Option<Range> {
+    fn range(&self, found: &[Aggregated]) -> Option<Range> {
         match self {
             Calculation::Number(value) => Some(Range::point(*value)),
             Calculation::Aggregate(place) => {
-                let Estimate { estimate, certain, possible, .. } = estimates[*place];
-                (!certain.is_nan() && !possible.is_nan()).then_some(Range {
-                    mean: estimate,
-                    low: certain,
-                    high: possible,
-                })
+                let Aggregated { estimate: Estimate { estimate, certain, possible, .. }, defined } = found[*place];
+                let is_number = !certain.is_nan() && !possible.is_nan();
+                is_number.then_some(Range { mean: estimate, low: certain, high: possible, defined })
             }
-            Calculation::Combined(left, by, right) => left.range(estimates)?.combined(*by, right.range(estimates)?),
+            Calculation::Combined(left, by, right) => left.range(found)?.combined(*by, right.range(found)?),
         }
     }
+}
+
+/// An aggregate of a group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Aggregated {
+    pub(crate) estimate: Estimate,
+    /// Whether it is a number in every table: the sum and the like of no values is none.
+    pub(crate) defined: bool,
 }
 
 /// Whether something holds: for the estimates, for every table, for some table.
@@ -157,35 +172,49 @@ impl Having {
         }
     }
 
-    pub(crate) fn stands(&self, estimates: &[Estimate]) -> Standing {
+    /// `rows` is the place of COUNT(*), where a group is there only if it has rows: in a table in
+    /// which it is not, nothing holds for it.
+    pub(crate) fn stands_in_group(&self, found: &[Aggregated], rows: Option<usize>) -> Standing {
+        let Some(rows) = rows else { return self.stands(found) };
+        let count = found[rows].estimate;
+        let mut there = found.to_vec();
+        there[rows].estimate.certain = count.certain.max(1.0);
+        let Standing { likely, certain, possible } = self.stands(&there);
+        // Less than half a row is expected: more likely than not the group is not there.
+        let likely_there = count.estimate.is_nan() || count.estimate >= 0.5;
+        Standing { likely: likely && likely_there, certain: certain && count.certain >= 1.0, possible }
+    }
+
+    /// In a group that is there.
+    fn stands(&self, found: &[Aggregated]) -> Standing {
         let all = |parts: &[Having], with: fn(bool, bool) -> bool, start: bool| {
             let start = Standing { likely: start, certain: start, possible: start };
-            parts.iter().map(|part| part.stands(estimates)).fold(start, |found, part| Standing {
-                likely: with(found.likely, part.likely),
-                certain: with(found.certain, part.certain),
-                possible: with(found.possible, part.possible),
+            parts.iter().map(|part| part.stands(found)).fold(start, |all, part| Standing {
+                likely: with(all.likely, part.likely),
+                certain: with(all.certain, part.certain),
+                possible: with(all.possible, part.possible),
             })
         };
         match self {
             Having::All(parts) => all(parts, |a, b| a && b, true),
             Having::Any(parts) => all(parts, |a, b| a || b, false),
-            Having::Compared(left, by, right) => compared(left.of(estimates), *by, right.of(estimates)),
+            Having::Compared(left, by, right) => compared(left.range(found), *by, right.range(found)),
         }
     }
 }
 
 /// A comparison with what is not there is not true.
-fn compared(left: Estimate, by: Comparison, right: Estimate) -> Standing {
-    if left.certain.is_nan() || right.certain.is_nan() {
+fn compared(left: Option<Range>, by: Comparison, right: Option<Range>) -> Standing {
+    let (Some(left), Some(right)) = (left, right) else {
         return Standing { likely: false, certain: false, possible: false };
-    }
-    let (lowest, highest) = (left.certain - right.possible, left.possible - right.certain);
+    };
+    let (lowest, highest) = (left.low - right.high, left.high - right.low);
     // Two that are infinite may differ by anything.
     let (lowest, highest) = (
         if lowest.is_nan() { f64::NEG_INFINITY } else { lowest },
         if highest.is_nan() { f64::INFINITY } else { highest },
     );
-    let expected = left.estimate - right.estimate;
+    let expected = left.mean - right.mean;
     let (certain, possible) = match by {
         Comparison::Less => (highest < 0.0, lowest < 0.0),
         Comparison::LessOrEqual => (highest <= 0.0, lowest <= 0.0),
@@ -202,5 +231,5 @@ fn compared(left: Estimate, by: Comparison, right: Estimate) -> Standing {
         Comparison::Equal => expected == 0.0,
         Comparison::Different => expected != 0.0 && !expected.is_nan(),
     };
-    Standing { likely, certain, possible }
+    Standing { likely, certain: certain && left.defined && right.defined, possible }
 }

@@ -14,6 +14,7 @@ use super::refusal::{refuse, shortened};
 use super::tree::Expression;
 use crate::estimate::axis::Under;
 use crate::estimate::like::Like;
+use crate::estimate::mask;
 use crate::estimate::predicate::{Comparison, Predicate};
 
 /// The most predicates in a WHERE.
@@ -294,21 +295,26 @@ impl<'a, 'c> Reader<'a, 'c> {
         )
     }
 
-    /// Says so when a text is nowhere in the release; most often it is misspelled.
+    /// Says so when a text is nowhere in the release; most often it is misspelled. Where a label
+    /// covers everything it may be there all the same.
     fn note_unknown(&mut self, column: usize, text: &str) {
         let named = &self.columns.all[column];
-        let open = |under: &Under| matches!(under, Under::Everything | Under::Mask(_));
+        let is_under = |under: &Under| matches!(under, Under::Mask(mask) if mask::matches(mask, text));
         let known = &named.axis.texts;
         if self.notes.len() == NOTES_MAX
             || known.is_empty()
             || known.iter().any(|known| known == text)
-            || named.axis.under.iter().any(open)
+            || named.axis.under.iter().any(is_under)
         {
             return;
         }
         let near = nearest(text, known.iter().map(String::as_str))
             .map_or(String::new(), |near| format!("; the nearest is '{near}'"));
-        self.notes.push(format!("no value of `{}` is '{}'{near}", named.column.name, shortened(text)));
+        let (name, text) = (&named.column.name, shortened(text));
+        self.notes.push(match named.axis.under.contains(&Under::Everything) {
+            false => format!("no value of `{name}` is '{text}'{near}"),
+            true => format!("the codebook names no value '{text}' of `{name}`; only `*` may cover it{near}"),
+        });
     }
 }
 

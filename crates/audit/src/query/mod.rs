@@ -24,8 +24,9 @@
 //! counts as suppressed may have any values, so that the bounds allow for it being counted or not.
 //! Estimates are of the released rows.
 //!
-//! **Groups** are labels as released: GROUP BY never splits a cell. Rows are answered as released,
-//! with the probability that each fulfils the condition.
+//! **Groups** are labels as released: GROUP BY never splits a cell. A group is listed when some table
+//! has a row in it, whatever its values. Rows are answered as released, with the probability that
+//! each fulfils the condition.
 //!
 //! **Rows in several hands**, of which only the labels are known: `parts` says what must be counted
 //! over all of them, and no more.
@@ -50,6 +51,7 @@ mod diagram;
 mod distinct;
 mod expression;
 mod generalized;
+mod open;
 mod order_statistics;
 mod parser;
 pub mod parts;
@@ -78,10 +80,11 @@ pub use sql::SQL_MAX;
 use aggregate::{Of, What};
 use bounds::Meter;
 use buckets::{Buckets, UNKNOWN_VALUE};
-use calculation::Calculation;
+use calculation::{Aggregated, Calculation};
 use columns::Columns;
 use diagram::Outcome;
 use generalized::Groups;
+use open::Open;
 use plan::Plan;
 use rows::Rows;
 use sql::{Query, Shown};
@@ -120,15 +123,15 @@ fn answer_view(view: &View<'_>, columns: &Columns<'_>, sql: &str, bounds: &Bound
     refuse_unavailable(view, &query, columns)?;
     let plan = Plan::new(&query, columns)?;
     let meter = Meter::new(bounds);
-    let mut found = match query.is_rows() {
-        true => rows(view, &query, &plan, columns, &meter)?,
+    let (mut found, open) = match query.is_rows() {
+        true => (rows(view, &query, &plan, columns, &meter)?, Open::default()),
         false => groups(view, &query, &plan, columns, &meter)?,
     };
     found.notes = query.notes.clone();
     if unknown(&found) {
         found.notes.push("an estimate is unknown where no released label shows which values occur".to_owned());
     }
-    found.notes.extend(unbounded(&found, &query, columns, view.suppressed));
+    found.notes.extend(open.notes(view, &query, columns));
     if view.suppressed > 0 {
         let allowed = if found.rows {
             "they are not among these rows"
@@ -163,34 +166,6 @@ fn unknown(found: &Answer) -> bool {
         Cell::Share { share, .. } => share.is_nan(),
         Cell::Label(_) => false,
     })
-}
-
-/// Why bounds are missing, and which key of the policy would give them.
-fn unbounded(found: &Answer, query: &Query, columns: &Columns<'_>, suppressed: u64) -> Vec<String> {
-    let is_open = |cell: &Cell| matches!(cell, Cell::Estimate(found) if found.certain.is_infinite() || found.possible.is_infinite());
-    if !found.lines.iter().flatten().any(is_open) {
-        return Vec::new();
-    }
-    let mut names: Vec<&str> = Vec::new();
-    let predicates = &query.condition.predicates;
-    for what in &query.aggregates.all {
-        let looked_at = match what.of() {
-            Some(Of::Column(column)) if !what.is_count() => vec![column],
-            Some(Of::Amount(amount)) => query.aggregates.amounts[amount].columns(predicates),
-            _ => Vec::new(),
-        };
-        for named in looked_at.into_iter().map(|column| &columns.all[column]) {
-            let is_bounded = named.axis.range.is_some_and(|range| range.low.is_finite() && range.high.is_finite());
-            if !is_bounded && named.axis.kind != Kind::Category && !names.contains(&named.column.name.as_str()) {
-                names.push(&named.column.name);
-            }
-        }
-    }
-    let why = if suppressed > 0 { "suppressed rows and open cells" } else { "open cells" };
-    let note = |name: &&str| {
-        format!("`{name}` has no bounds: {why} may have any value; `range` of the attribute in the policy bounds them")
-    };
-    names.iter().map(note).collect()
 }
 
 fn label(columns: &Columns<'_>, column: usize, code: u32) -> Cell {
@@ -231,40 +206,43 @@ fn headings(query: &Query, columns: &Columns<'_>) -> Vec<Column> {
     headings
 }
 
-/// One line for each group; without GROUP BY one line for all rows, even when there are none.
+/// One line for each group; without GROUP BY one line for all rows, even when there are none. And
+/// what is open among the bounds.
 fn groups(
     view: &View<'_>,
     query: &Query,
     plan: &Plan,
     columns: &Columns<'_>,
     meter: &Meter<'_>,
-) -> Result<Answer, AnswerError> {
+) -> Result<(Answer, Open), AnswerError> {
     let mut groups = tallied(view, plan, meter)?;
     meter.check()?;
     if query.groups.is_empty() {
         groups.entry(Vec::new()).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
     }
     let distinct = distinct_values(view, query, columns, meter)?;
-    let mut lines: Vec<(Vec<u32>, Vec<f64>, Vec<Cell>)> = Vec::with_capacity(groups.len());
+    let mut lines: Vec<Line> = Vec::with_capacity(groups.len());
     for (group, tallies) in &mut groups {
-        // A group that no row can be in is not there, as in SQL. Without an aggregate nothing says
-        // so.
-        if !query.groups.is_empty() && !plan.aggregates.is_empty() && tallies.iter().all(|tally| tally.possible == 0) {
+        // A group that no row can be in is not there, as in SQL.
+        if plan.count_of_rows().is_some_and(|place| tallies[place].possible == 0) {
             continue;
         }
         allow_for_suppressed(plan, view.suppressed, group, tallies);
         let rank = query.groups.iter().zip(group).map(|(&column, &code)| rank(columns, column, code)).collect();
-        let estimates: Vec<Estimate> = (plan.aggregates.iter().zip(tallies.iter()))
+        let found: Vec<Aggregated> = (plan.aggregates.iter().zip(tallies.iter()))
             .map(|(what, tally)| match what {
                 What::Distinct(column) => {
                     let none = BTreeMap::new();
                     let labels = distinct.get(column).and_then(|groups| groups.get(group)).unwrap_or(&none);
-                    distinct::count(&columns.all[*column], labels, view.suppressed)
+                    Aggregated {
+                        estimate: distinct::count(&columns.all[*column], labels, view.suppressed),
+                        defined: true,
+                    }
                 }
-                what => tally.finish(*what, plan.origin_of(*what)),
+                what => tally.aggregated(*what, plan.origin_of(*what)),
             })
             .collect();
-        let standing = query.having.as_ref().map(|having| having.stands(&estimates));
+        let standing = query.having.as_ref().map(|having| having.stands_in_group(&found, plan.count_of_rows()));
         if standing.is_some_and(|standing| !standing.possible) {
             continue;
         }
@@ -275,7 +253,7 @@ fn groups(
                     let place = query.groups.iter().position(|grouped| grouped == column).unwrap_or_default();
                     label(columns, *column, group[place])
                 }
-                Shown::Calculated(calculation) => Cell::Estimate(calculation.of(&estimates)),
+                Shown::Calculated(calculation) => Cell::Estimate(calculation.of(&found)),
             });
         }
         cells.extend(standing.map(|standing| Cell::Label(Some(standing.name().to_owned()))));
@@ -283,21 +261,28 @@ fn groups(
             query.order.iter().map(|&(place, _)| order_key(query, columns, group, place, &cells[place])).collect();
         meter.take(line_bytes(&cells));
         meter.check()?;
-        lines.push((rank, keys, cells));
+        lines.push(Line { rank, keys, open: Open::of(query, &found, &cells), cells });
     }
     lines.sort_unstable_by(|a, b| {
-        let by_key =
-            query.order.iter().zip(a.1.iter().zip(&b.1)).map(|((_, descending), (a, b))| sorted(*a, *b, *descending));
-        by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.0.cmp(&b.0))
+        let by_key = (query.order.iter().zip(a.keys.iter().zip(&b.keys)))
+            .map(|((_, descending), (a, b))| sorted(*a, *b, *descending));
+        by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.rank.cmp(&b.rank))
     });
     lines.truncate(query.limit.unwrap_or(usize::MAX));
     meter.check_lines(lines.len())?;
-    Ok(Answer {
-        columns: headings(query, columns),
-        lines: lines.into_iter().map(|line| line.2).collect(),
-        notes: Vec::new(),
-        rows: false,
-    })
+    let open = lines.iter().fold(Open::default(), |open, line| open.or(&line.open));
+    let lines = lines.into_iter().map(|line| line.cells).collect();
+    Ok((Answer { columns: headings(query, columns), lines, notes: Vec::new(), rows: false }, open))
+}
+
+/// One group as the answer has it.
+struct Line {
+    /// The places of its labels.
+    rank: Vec<u32>,
+    /// The sort keys.
+    keys: Vec<f64>,
+    cells: Vec<Cell>,
+    open: Open,
 }
 
 /// By group and label, the rows that have it.

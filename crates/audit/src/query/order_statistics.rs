@@ -33,6 +33,23 @@ pub(crate) fn greatest(choices: &[Choice]) -> (f64, f64) {
     (-high, -low)
 }
 
+/// Farther than every whole number: an end that is open.
+pub(crate) const OPEN: i128 = 1 << 100;
+
+/// The same as [`least`] or [`greatest`] of whole numbers, to the last digit; `None` where there
+/// are none, or some number is not whole.
+pub(crate) fn whole_extreme(choices: &[Choice], greatest: bool) -> Option<(i128, i128)> {
+    let ends = |choice: &Choice| {
+        let (low, high) = (choice.whole?.low.map_or(-OPEN, i128::from), choice.whole?.high.map_or(OPEN, i128::from));
+        Some(if greatest { (-high, -low, choice.must) } else { (low, high, choice.must) })
+    };
+    let ends = choices.iter().map(ends).collect::<Option<Vec<(i128, i128, bool)>>>()?;
+    let low = ends.iter().map(|(low, ..)| *low).min()?;
+    let must = ends.iter().filter(|(_, _, must)| *must).map(|(_, high, _)| *high).min();
+    let high = must.or(ends.iter().map(|(_, high, _)| *high).max())?;
+    Some(if greatest { (-high, -low) } else { (low, high) })
+}
+
 fn mirrored(choices: &[Choice]) -> Vec<Choice> {
     choices.iter().map(|choice| Choice { low: -choice.high, high: -choice.low, ..*choice }).collect()
 }
@@ -230,6 +247,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
+    use crate::estimate::whole::Whole;
     use crate::testing::seeds;
 
     /// Every table: each optional row counted or not, each row with any of its whole numbers.
@@ -267,7 +285,13 @@ mod tests {
                 let low = rng.random_range(-3..6);
                 let high = low + rng.random_range(0..3);
                 let rows = rng.random_range(1..=2);
-                choices.push(Choice { rows, must: rng.random_bool(0.6), low: f64::from(low), high: f64::from(high) });
+                choices.push(Choice {
+                    rows,
+                    must: rng.random_bool(0.6),
+                    low: f64::from(low),
+                    high: f64::from(high),
+                    whole: Some(Whole { low: Some(low.into()), high: Some(high.into()) }),
+                });
             }
             let all: Vec<Vec<f64>> = tables(&choices).into_iter().filter(|table| !table.is_empty()).collect();
             let ends = |of: &dyn Fn(&[f64]) -> f64| {
@@ -287,6 +311,11 @@ mod tests {
                 ends(&|table| table.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
                 "greatest",
             );
+            for is_greatest in [false, true] {
+                let found = whole_extreme(&choices, is_greatest).unwrap();
+                let expected = if is_greatest { greatest(&choices) } else { least(&choices) };
+                same((found.0 as f64, found.1 as f64), expected, "of whole numbers");
+            }
             for share in [0.0, 0.25, 0.5, 0.9, 1.0] {
                 same(quantile(&choices, share), ends(&|table| by_definition(table, share)), "quantile");
             }
@@ -307,7 +336,8 @@ mod tests {
 
     #[test]
     fn exact_values_have_one_answer() {
-        let known = [3.0, 5.0, 9.0, 10.0].map(|value| Choice { rows: 1, must: true, low: value, high: value });
+        let known =
+            [3.0, 5.0, 9.0, 10.0].map(|value| Choice { rows: 1, must: true, low: value, high: value, whole: None });
         assert_eq!(least(&known), (3.0, 3.0));
         assert_eq!(greatest(&known), (10.0, 10.0));
         assert_eq!(quantile(&known, 0.5), (7.0, 7.0));

@@ -106,9 +106,7 @@ impl Outline {
             true => query.outputs.iter().filter_map(|output| column_of(&output.what)).collect(),
             false => Vec::new(),
         };
-        // Without an aggregate, groups are listed whether the condition can hold in them or not.
-        let lists_groups = !query.is_rows() && plan.aggregates.is_empty();
-        let looked_at = Looked { columns: &columns, plan: &plan, shown: &shown, lists_groups };
+        let looked_at = Looked { columns: &columns, plan: &plan, shown: &shown };
         let needs = self.distinguished(&looked_at, cells_max);
         if needs.combinations().is_none() {
             let problem = "the question distinguishes too many combinations of protected values";
@@ -155,7 +153,7 @@ impl Outline {
         let affordable = |judgments: usize| judgments.saturating_mul(branches) <= WORK_MAX;
         let (mut stratum_of_class, mut rows) = (vec![None; firsts.len()], Vec::new());
         let mut representatives = Vec::new();
-        let prune = !looked.lists_groups && affordable(strata.len());
+        let prune = affordable(strata.len());
         for classes in strata.values() {
             if prune && !judge.possible(classes[0], None) {
                 continue;
@@ -172,7 +170,7 @@ impl Outline {
         let cells = if all > cells_max {
             Cells::Many
         } else {
-            let prune = !looked.lists_groups && affordable(all);
+            let prune = affordable(all);
             let (mut number, mut count) = (Vec::with_capacity(all), 0);
             for class in representatives {
                 for combination in 0..combinations {
@@ -347,7 +345,6 @@ struct Looked<'a> {
     plan: &'a Plan,
     /// Columns whose labels are shown row by row.
     shown: &'a [usize],
-    lists_groups: bool,
 }
 
 impl Looked<'_> {

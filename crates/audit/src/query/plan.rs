@@ -11,6 +11,7 @@ use super::diagram::Diagram;
 use super::sql::Query;
 use crate::estimate::predicate::Predicate;
 use crate::estimate::regions::{Part, Regions};
+use crate::estimate::whole::Whole;
 
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -19,6 +20,7 @@ pub(crate) struct Plan {
     pub(crate) used: Vec<Used>,
     /// For each column of the release, its place in `used`.
     pub(crate) place: Vec<Option<usize>>,
+    /// Those of the query, and where it has groups COUNT(*) besides.
     pub(crate) aggregates: Vec<What>,
     pub(crate) amounts: Vec<PlannedAmount>,
     /// For each column that is grouped by, its place in `used`.
@@ -70,7 +72,17 @@ pub(crate) struct Used {
 
 impl Plan {
     pub(crate) fn new(query: &Query, columns: &Columns<'_>) -> Result<Plan, TableError> {
-        Plan::of(query, columns, &query.groups, query.aggregates.all.clone())
+        let mut aggregates = query.aggregates.all.clone();
+        // Whether a group is there at all depends on its rows, and on no value of theirs.
+        if !query.groups.is_empty() && !aggregates.contains(&What::Count) {
+            aggregates.push(What::Count);
+        }
+        Plan::of(query, columns, &query.groups, aggregates)
+    }
+
+    /// The place of COUNT(*) among the aggregates, where there are groups.
+    pub(crate) fn count_of_rows(&self) -> Option<usize> {
+        self.aggregates.iter().position(|what| *what == What::Count).filter(|_| !self.groups.is_empty())
     }
 
     /// The same query with a further column to group by, to count its values.
@@ -149,14 +161,13 @@ fn kinds(column: usize, regions: &Regions, grouped: bool, summed: bool) -> Used 
         let kind_of = (0..regions.cells.len() as u32).collect();
         return Used { column, kind_of, cells: regions.cells.clone(), anything: regions.anything.clone() };
     }
-    let mut known: HashMap<Vec<[u64; 6]>, u32> = HashMap::new();
+    let mut known: HashMap<Vec<([u64; 5], Option<Whole>)>, u32> = HashMap::new();
     let mut cells: Vec<Vec<Part>> = Vec::new();
     let kind_of = regions.cells.iter().map(|cell| {
         let key = |part: &Part| {
             let [mean, low, high] =
                 [part.mean, part.low, part.high].map(|value| if summed { value.to_bits() } else { 0 });
-            let exact = part.exact.filter(|_| summed).map_or(0, i64::cast_unsigned);
-            [u64::from(part.region), part.mass.to_bits(), mean, low, high, exact]
+            ([u64::from(part.region), part.mass.to_bits(), mean, low, high], part.whole.filter(|_| summed))
         };
         let next = cells.len() as u32;
         *known.entry(cell.iter().map(key).collect()).or_insert_with(|| {

@@ -8,10 +8,15 @@
 
 use super::aggregate::{Of, What};
 use super::answer::Estimate;
+use super::calculation::Aggregated;
 use super::order_statistics::{self, Piece};
 use super::plan::{Plan, PlannedAmount};
 use crate::estimate::regions::{MISSING, Part};
+use crate::estimate::whole::Whole;
 use crate::query::diagram::{Outcome, times};
+
+/// Every whole number up to here is a float.
+const EXACT_MAX: u128 = 1 << 53;
 
 /// The contribution of one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,8 +31,8 @@ pub(crate) struct Contribution {
     /// Of its value when it is counted.
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// Its value when it is counted, where that is one whole number.
-    pub(crate) exact: Option<i64>,
+    /// Likewise, where it is a whole number.
+    pub(crate) whole: Option<Whole>,
 }
 
 impl Contribution {
@@ -49,7 +54,7 @@ impl Contribution {
                     can: possible,
                     low: 1.0,
                     high: 1.0,
-                    exact: None,
+                    whole: None,
                 };
             }
             Some(Of::Column(column)) => column,
@@ -79,7 +84,10 @@ impl Contribution {
             found.square += times(square(part.mean, part.low, part.high), times(part.mass, share));
             found.must &= certain;
             if possible {
-                found.exact = if found.can { None } else { part.exact };
+                found.whole = match found.can {
+                    true => found.whole.zip(part.whole).map(|(one, other)| one.or(other)),
+                    false => part.whole,
+                };
                 found.can = true;
                 (found.low, found.high) = (found.low.min(part.low), found.high.max(part.high));
             }
@@ -109,8 +117,13 @@ impl Contribution {
         can: false,
         low: f64::INFINITY,
         high: f64::NEG_INFINITY,
-        exact: None,
+        whole: None,
     };
+
+    /// Its value when it is counted, where that is one whole number.
+    pub(crate) fn exact(&self) -> Option<i64> {
+        self.whole.and_then(Whole::exact)
+    }
 
     /// The same where rows are counted, whatever their values.
     fn counted_if(self, counts: bool) -> Contribution {
@@ -147,7 +160,7 @@ impl Contribution {
                     found.share += times(mass, share);
                     found.sum += times(value.mean, times(mass, share));
                     found.square += times(square(value.mean, value.low, value.high), times(mass, share));
-                    found.must &= certain;
+                    found.must &= certain && value.defined;
                     if possible {
                         found.can = true;
                         (found.low, found.high) = (found.low.min(value.low), found.high.max(value.high));
@@ -187,8 +200,6 @@ pub(crate) struct Tally {
     /// The sum of the rows whose values are whole numbers; it is the answer unless another row may
     /// add to it.
     pub(crate) exact: i128,
-    /// The least and the greatest of them.
-    pub(crate) whole: Option<(i64, i64)>,
     pub(crate) inexact: bool,
     /// For quantiles: where the values of rows are expected.
     pub(crate) pieces: Vec<Piece>,
@@ -204,6 +215,8 @@ pub(crate) struct Choice {
     pub(crate) must: bool,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// The same ends, where the values are whole numbers.
+    pub(crate) whole: Option<Whole>,
 }
 
 impl Tally {
@@ -217,16 +230,12 @@ impl Tally {
         let (low, high) = row.range();
         self.low += times(rows as f64, low);
         self.high += times(rows as f64, high);
-        match row.exact {
-            Some(value) if row.must => {
-                self.exact += i128::from(rows) * i128::from(value);
-                let (least, greatest) = self.whole.unwrap_or((value, value));
-                self.whole = Some((least.min(value), greatest.max(value)));
-            }
+        match row.exact() {
+            Some(value) if row.must => self.exact += i128::from(rows) * i128::from(value),
             _ => self.inexact |= row.can,
         }
         if what.is_of_rows() && row.can {
-            self.choices.push(Choice { rows, must: row.must, low: row.low, high: row.high });
+            self.choices.push(Choice { rows, must: row.must, low: row.low, high: row.high, whole: row.whole });
         }
         self.expect(what, rows as f64, row);
     }
@@ -256,7 +265,7 @@ impl Tally {
         self.high += times(rows as f64, row.high.max(0.0));
         self.inexact = true;
         if what.is_of_rows() {
-            let choice = Choice { rows, must: false, low: row.low, high: row.high };
+            let choice = Choice { rows, must: false, low: row.low, high: row.high, whole: row.whole };
             self.choices.push(choice);
             if !self.others.is_empty() {
                 self.others.push(choice);
@@ -274,13 +283,19 @@ impl Tally {
         self.high += other.high;
         self.exact += other.exact;
         self.inexact |= other.inexact;
-        self.whole = match (self.whole, other.whole) {
-            (Some(one), Some(two)) => Some((one.0.min(two.0), one.1.max(two.1))),
-            (one, two) => one.or(two),
-        };
         self.pieces.extend(other.pieces);
         self.choices.extend(other.choices);
         self.others.extend(other.others);
+    }
+
+    /// The aggregate, and whether it is a number in every table.
+    pub(crate) fn aggregated(&self, what: What, origin: i64) -> Aggregated {
+        let values_min = match what {
+            _ if what.is_count() => 0,
+            What::Deviation { sample: true, .. } => 2,
+            _ => 1,
+        };
+        Aggregated { estimate: self.finish(what, origin), defined: self.certain >= values_min }
     }
 
     /// `origin` is where the numbers of rows are counted from.
@@ -334,16 +349,37 @@ impl Tally {
             _ if self.possible == 0 || self.inexact => None,
             What::Sum(_) => Some(self.exact),
             What::Mean(_) if origin != 0 => self.exact_mean(),
-            What::Least(_) => self.whole.map(|(least, _)| i128::from(least)),
-            What::Greatest(_) => self.whole.map(|(_, greatest)| i128::from(greatest)),
             _ => None,
         };
-        let found = Estimate { estimate, certain, possible, whole: [exact; 3] };
+        let whole = match what {
+            What::Least(_) | What::Greatest(_) => self.whole_extreme(what),
+            _ => [exact; 3],
+        };
+        let found = Estimate { estimate, certain, possible, whole };
         match what {
             What::Mean(_) => found.counted_from(origin, false),
             What::Least(_) | What::Greatest(_) | What::Quantile(..) => found.counted_from(origin, true),
             _ => found,
         }
+    }
+
+    /// The least or the greatest of whole numbers where it is known or floats would lose digits:
+    /// the estimate and both bounds.
+    fn whole_extreme(&self, what: What) -> [Option<i128>; 3] {
+        let greatest = matches!(what, What::Greatest(_));
+        let Some((mut low, mut high)) = order_statistics::whole_extreme(&self.choices, greatest) else {
+            return [None; 3];
+        };
+        if let Some((other_low, other_high)) = order_statistics::whole_extreme(&self.others, greatest) {
+            (low, high) = (low.max(other_low), high.min(other_high));
+        }
+        let is_large = |end: i128| end.unsigned_abs() > EXACT_MAX && end.abs() < order_statistics::OPEN;
+        if self.inexact && !is_large(low) && !is_large(high) {
+            return [None; 3];
+        }
+        let known = Some(low).filter(|_| low == high);
+        let closed = |end: i128| Some(end).filter(|end| end.abs() < order_statistics::OPEN);
+        [known, closed(low), closed(high)]
     }
 
     /// The mean of rows with whole numbers, where it is one itself.

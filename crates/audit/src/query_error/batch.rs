@@ -175,22 +175,15 @@ pub(super) fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> 
 
 /// For each predicate the share of each label that it selects, as `hedgerow query` estimates it.
 pub(crate) fn selected(axis: &Axis, predicates: &[Predicate]) -> Result<Vec<Vec<f64>>, TableError> {
-    let together = |predicates: &[Predicate]| -> Result<Vec<Vec<f64>>, TableError> {
-        let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
-        let mut shares = vec![vec![0.0; axis.under.len()]; predicates.len()];
-        for (label, cell) in regions.cells.iter().enumerate() {
-            for part in cell.iter().filter(|part| part.mass != 0.0) {
-                let holds = shares.iter_mut().zip(&regions.holds[part.region as usize]).filter(|(_, holds)| **holds);
-                holds.for_each(|(shares, _)| shares[label] += part.mass);
-            }
+    let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
+    let mut shares = vec![vec![0.0; axis.under.len()]; predicates.len()];
+    for (label, cell) in regions.cells.iter().enumerate() {
+        for part in cell.iter().filter(|part| part.mass != 0.0) {
+            let holds = shares.iter_mut().zip(&regions.holds[part.region as usize]).filter(|(_, holds)| **holds);
+            holds.for_each(|(shares, _)| shares[label] += part.mass);
         }
-        Ok(shares)
-    };
-    if !axis.depends_on_question() {
-        return together(predicates);
     }
-    let alone = predicates.chunks(1).map(together).collect::<Result<Vec<_>, _>>()?;
-    Ok(alone.into_iter().flatten().collect())
+    Ok(shares)
 }
 
 /// Only these codes are accepted by the query of this lane.

@@ -122,3 +122,34 @@ fn the_last_day_of_the_calendar_is_published() {
         }
     }
 }
+
+/// Floats as programs write them: without a zero before the point, and as small as there are.
+#[test]
+fn odd_ways_to_write_floats_are_floats() {
+    let folder = Folder::new();
+    let values = [".5", "5e-324", "-.25", "1.5"];
+    publish(&folder, "x", &values, "role = \"quasi\"", "method = \"anatomy\"");
+    for (condition, truth) in [("x = .5", 2), ("x = 0.5", 2), ("x = 5e-324", 2), ("x > 0", 6), ("x < -.2", 2)] {
+        let found = ask(&folder, &format!("COUNT(*) FROM data WHERE {condition}"));
+        assert_eq!((found["certain"].as_u64(), found["possible"].as_u64()), (Some(truth), Some(truth)), "{condition}");
+    }
+    assert_eq!(ask(&folder, "MAX(x) FROM data")["certain"].as_f64(), Some(1.5));
+}
+
+/// From zero to beyond 2⁵³ in one column, generalized: the least and the greatest keep every digit.
+#[test]
+fn the_greatest_of_near_and_far_integers_is_exact() {
+    let folder = Folder::new();
+    let far = (1_i64 << 60) + 1;
+    let texts = [0, 7, far - 2, far].map(|value| value.to_string());
+    for method in ["method = \"mondrian\"\nsummarise = \"tight\"", "method = \"anatomy\""] {
+        publish(&folder, "x", &texts.each_ref().map(String::as_str), "role = \"quasi\"", method);
+        let greatest = ask(&folder, "MAX(x) FROM data");
+        assert_eq!(greatest["possible"].as_i64(), Some(far), "{method}: {greatest}");
+        holds(&greatest, far.into(), method);
+        let least = ask(&folder, "MIN(x) FROM data");
+        assert_eq!(least["certain"].as_f64(), Some(0.0), "{method}: {least}");
+        let ran = folder.run(&["query", "release", "SELECT MAX(x) FROM data"]);
+        assert!(ran.stdout.contains(&far.to_string()), "{ran:?}");
+    }
+}

@@ -85,6 +85,46 @@ fn near_its_limit_the_same_run_always_ends_alike() {
     }
 }
 
+/// A refusal states how much memory is enough: with that, the run ends well.
+#[test]
+fn the_memory_that_a_refusal_asks_for_is_enough() {
+    let folder = Folder::new();
+    for (rows, methods) in [
+        ("300", &["full-domain\"\nsuppression = 0.1", "cluster\"", "clone\"\nmax-epsilon = 1.0"][..]),
+        ("4000", &["best-cut\"", "cluster\"", "decompose\""][..]),
+        ("20000", &["full-domain\"\nsuppression = 0.1", "mondrian\"", "anatomy\"", "clone\"\nmax-epsilon = 1.0"][..]),
+    ] {
+        let census = format!("census-{rows}");
+        let path = format!("{census}/policy.toml");
+        let made = folder.run(&["synth", "census", "--rows", rows, "--seed", "1", "-o", &census]);
+        assert_eq!(made.code, Some(0), "{made:?}");
+        let policy = folder.read(&path);
+        let attributes = policy[..policy.find("[[rule]]").unwrap()]
+            .replace("role = \"plain\", allow-unique = true", "role = \"sensitive\", allow-unique = true");
+        for method in methods {
+            let model = if method.starts_with("anatomy") { "frequency-l-diversity" } else { "distinct-l-diversity" };
+            let rule = format!("[[rule]]\nprotect = \"income\"\nrequire = {{ model = \"{model}\", l = 2 }}\n");
+            folder.write(&path, format!("{attributes}{rule}[publish]\nmethod = \"{method}\n"));
+            let publish =
+                |size: &str| folder.run(&["publish", &path, "-o", "release", "--force", "-q", "--memory", size]);
+            let number = |text: &str, before: &str| -> u64 {
+                let (_, after) = text.split_once(before).unwrap_or_else(|| panic!("{text}"));
+                after.split(|next: char| !next.is_ascii_digit()).next().unwrap().parse().unwrap()
+            };
+            // From next to nothing, and from a little less than what is foreseen.
+            let mut limit = 1;
+            for _ in 0..2 {
+                let refused = publish(&format!("{limit}MiB"));
+                assert_eq!(refused.code, Some(2), "{rows} rows, {method}, {limit} MiB: {refused:?}");
+                let asked = number(&refused.stderr, "allow at least ");
+                let ran = publish(&format!("{asked}MiB"));
+                assert_eq!(ran.code, Some(0), "{rows} rows, {method}, {asked} MiB after {limit}: {ran:?}");
+                limit = number(&refused.stderr, "the run takes about ") - 1;
+            }
+        }
+    }
+}
+
 /// What the census is published by, and under which rule.
 const METHODS: [(&str, &str); 3] = [
     ("require = { model = \"k-anonymity\", k = 5 }", "method = \"full-domain\"\nsuppression = 0.02"),

@@ -87,3 +87,42 @@ fn a_page_expects_what_query_answers() {
     }
     assert!(compared > 100, "{compared}");
 }
+
+/// Classes of neighbors overlap, and those of the youngest are open below. Rows are expected where
+/// they are: half of the youngest at least, and few rows elsewhere than they are.
+#[test]
+fn cells_that_overlap_leave_the_youngest_where_they_are() {
+    let folder = Folder::new();
+    let mut rows = String::from("age,sex,county,family,illness\n");
+    let mut ages = Vec::new();
+    for row in 0..600_u64 {
+        let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+        let pick = |of: &[&'static str], place: u64| of[(mixed / place) as usize % of.len()];
+        // Many are young, few are old.
+        let age = 18 + (mixed % 37) * (mixed / 37 % 41) / 21;
+        let (sex, county) = (pick(&["F", "M"], 1517), pick(&["Albany", "Bronx", "Kings", "Queens"], 3034));
+        let (family, illness) =
+            (pick(&["single", "married", "widowed"], 12_136), pick(&["flu", "cold", "ache"], 36_408));
+        rows.push_str(&format!("{age},{sex},{county},{family},{illness}\n"));
+        ages.push(age);
+    }
+    folder.write("people.csv", rows);
+    folder.write(
+        "policy.toml",
+        "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\" }\nsex = { role = \"quasi\" }\n\
+         county = { role = \"quasi\" }\nfamily = { role = \"quasi\" }\nillness = { role = \"sensitive\" }\n[[rule]]\n\
+         require = { model = \"k-anonymity\", k = 20 }\n[publish]\nmethod = \"cluster\"\n",
+    );
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "-q"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let mut elsewhere = 0.0;
+    for first in (18..88).step_by(5) {
+        let sql = format!("SELECT COUNT(*) AS n FROM data WHERE age BETWEEN {first} AND {}", first + 4);
+        let estimate = json(&folder, &["query", "release", &sql, "--json"])["answer"][0]["n"]["estimate"].clone();
+        let estimate = estimate.as_f64().unwrap();
+        let truth = ages.iter().filter(|age| (first..first + 5).contains(*age)).count() as f64;
+        assert!(first > 18 || estimate > truth / 2.0, "{estimate} of {truth} are 18 to 22");
+        elsewhere += (estimate - truth).abs() / 2.0;
+    }
+    assert!(elsewhere < 120.0, "{elsewhere} of 600 rows are expected where they are not");
+}

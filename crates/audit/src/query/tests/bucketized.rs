@@ -8,12 +8,12 @@ use super::*;
 const NAMES: [&str; 3] = ["age", "color", "salary"];
 
 /// Rows of quasi values, and the sensitive values of each bucket.
-type Bucket = (Vec<[Value; 2]>, Vec<Value>);
+pub(super) type Bucket = (Vec<[Value; 2]>, Vec<Value>);
 
 /// The contribution of a row to an aggregate.
 type Adds<'a> = &'a dyn Fn(&[Value]) -> f64;
 
-fn cell(value: &Value) -> String {
+pub(super) fn cell(value: &Value) -> String {
     match value {
         None => String::new(),
         Some(Known::Number(number)) => number.to_string(),
@@ -23,7 +23,7 @@ fn cell(value: &Value) -> String {
 
 /// The two tables as they are published: `group` is shuffled, equal sensitive values of a bucket
 /// are one row with a count.
-fn published(buckets: &[Bucket]) -> Release {
+pub(super) fn published(buckets: &[Bucket]) -> Release {
     let (mut quasi, mut sensitive): (Vec<Vec<String>>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
     for (number, (rows, values)) in buckets.iter().enumerate() {
         let group = (7 - number).to_string();
@@ -49,7 +49,7 @@ fn published(buckets: &[Bucket]) -> Release {
     view(rows, Codebook::new(), kinds)
 }
 
-fn random_buckets(rng: &mut StdRng) -> Vec<Bucket> {
+pub(super) fn random_buckets(rng: &mut StdRng) -> Vec<Bucket> {
     let number = |rng: &mut StdRng| (!rng.random_bool(0.1)).then(|| Known::Number(f64::from(rng.random_range(0..12))));
     (0..rng.random_range(1..3))
         .map(|_| {
@@ -86,7 +86,7 @@ fn permutations(of: usize) -> Vec<Vec<usize>> {
 }
 
 /// Each way to pair the rows of a bucket with its values.
-fn pairings((rows, values): &Bucket) -> Vec<Vec<Vec<Value>>> {
+pub(super) fn pairings((rows, values): &Bucket) -> Vec<Vec<Vec<Value>>> {
     let paired = |order: &Vec<usize>| {
         rows.iter().zip(order).map(|([age, color], at)| vec![age.clone(), color.clone(), values[*at].clone()]).collect()
     };

@@ -7,6 +7,8 @@
 mod aggregates;
 mod bucketized;
 mod generalized;
+mod having;
+mod notes;
 mod parts;
 mod refusals;
 

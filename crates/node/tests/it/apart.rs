@@ -211,6 +211,7 @@ fn lost_messages_crashes_and_stalls_change_no_answer_that_is_shuffled() {
         settle(&mut world);
         let (found, names) = check_answers(&mut world);
         (answered, blamed) = (answered + found, blamed + names.len());
+        await_confirmation(&mut world);
         world.ask(rng.random_range(0..SITES), questions[1]).unwrap().unwrap();
         settle(&mut world);
         assert_eq!(check_answers(&mut world), (1, Vec::new()));

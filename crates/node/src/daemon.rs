@@ -200,7 +200,7 @@ impl Daemon {
                     let sent = self.node.worked(self.now(), worked)?;
                     self.send(sent);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Event::Commanded) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let now = self.now();
@@ -212,9 +212,9 @@ impl Daemon {
                 self.send(sent);
                 self.forget_abandoned()?;
                 self.health.set(self.counts());
-                while let Ok(requested) = requests.try_recv() {
-                    self.answer(requested)?;
-                }
+            }
+            while let Ok(requested) = requests.try_recv() {
+                self.answer(requested)?;
             }
             self.hand_over();
         }

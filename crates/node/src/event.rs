@@ -12,6 +12,8 @@ pub enum Event {
     Asks(Asks),
     /// A statement that this node answers from the release, for the journal.
     Queried(Queried),
+    /// A command of the operator waits.
+    Commanded,
     /// The result of work that the node handed out.
     Worked(Worked),
 }

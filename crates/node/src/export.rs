@@ -9,7 +9,7 @@ use hedgerow_smc::SigningKey;
 use serde_json::{Value, json};
 
 use crate::disk::read_signed_journal;
-use crate::heads::{heads_of, sign_heads};
+use crate::heads::{heads_of, joined_run, sign_heads};
 use crate::journal::What;
 use crate::message::{Heads, Hex};
 use crate::statement::Signed;
@@ -22,15 +22,20 @@ fn text(error: StoreError) -> String {
     error.to_string()
 }
 
-/// The heads of a journal, signed, with those that peers signed in its runs.
+/// The heads of a journal, signed, with the last that peers signed.
 pub fn heads(data: &Path, name: &str, key: &SigningKey) -> Result<Value, String> {
     let (mut peers, mut book) = (serde_json::Map::new(), (0, Hex([0; 32])));
     let each = |line: &crate::disk::Line| {
         let mut detail = line.record.detail.value();
         match line.record.what {
-            What::Joined => {
+            What::Joined | What::Kept => {
+                let rows = |signed: &Value| {
+                    let signed: Option<Signed> = serde_json::from_value(signed.clone()).ok();
+                    signed.as_ref().and_then(heads_of).map(|heads| heads.rows)
+                };
                 let signed = detail["signed"].take();
-                if !signed.is_null() {
+                // A message that was late may be about an earlier row.
+                if !signed.is_null() && rows(&signed) >= peers.get(&line.record.who).and_then(rows) {
                     peers.insert(line.record.who.clone(), signed);
                 }
             }
@@ -62,20 +67,24 @@ pub fn look_up(data: &Path, name: &str, signing_key: &[u8; 32], export: &Path) -
     let Some(signed) = signed else { return Ok(format!("{place}: {by} has no heads of {name}")) };
     let heads = heads_of(&signed).filter(|_| signed.verifies(signing_key));
     let heads = heads.ok_or_else(|| format!("{place}: heads of {name} that it did not sign"))?;
-    let mut found = None;
+    let (mut found, mut lacked) = (None, joined_run(&signed));
     let each = |line: &crate::disk::Line| {
         if line.number == heads.rows {
             found = Some(line.hash);
         }
+        lacked = lacked.filter(|run| line.record.run != Some(*run));
         Ok(())
     };
     let (rows, _) = read_signed_journal(data, signing_key, each).map_err(text)?;
-    match found {
-        Some(hash) if hash == heads.journal => {
-            Ok(format!("{place}: row {} of {rows} is the one that {by} knows", heads.rows))
+    match (found, lacked) {
+        (Some(hash), _) if hash != heads.journal => {
+            Err(format!("{place}: row {} is another one than {name} signed towards {by}", heads.rows))
         }
-        Some(_) => Err(format!("{place}: row {} is another one than {name} signed towards {by}", heads.rows)),
-        None if heads.rows == 0 => Ok(format!("{place}: {by} knows {name} from before its first row")),
-        None => Err(format!("{place}: {by} knows row {}, and the journal ends at {rows}", heads.rows)),
+        (None, _) if heads.rows > 0 => {
+            Err(format!("{place}: {by} knows row {}, and the journal ends at {rows}", heads.rows))
+        }
+        (_, Some(run)) => Err(format!("{place}: {by} knows run {run}, which {name} joined and the journal lacks")),
+        (Some(_), None) => Ok(format!("{place}: row {} of {rows} is the one that {by} knows", heads.rows)),
+        (None, None) => Ok(format!("{place}: {by} knows {name} from before its first row")),
     }
 }

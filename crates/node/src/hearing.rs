@@ -177,6 +177,10 @@ impl<S: Store> Node<S> {
                 Ok(())
             }
             Note::Aborted { .. } => Ok(()),
+            // A later journal than this one may know that the run went on.
+            _ if matches!(ending, Ending::Aborted { .. }) && !self.may_deny(from) => Ok(()),
+            // With these comes a request for the outcome: one certificate is enough.
+            Note::Staged { .. } | Note::Prepared { .. } if matches!(ending, Ending::Published { .. }) => Ok(()),
             _ => {
                 self.tell(from, Node::<S>::ending_note(run, &ending));
                 Ok(())
@@ -187,6 +191,11 @@ impl<S: Store> Node<S> {
     /// A note about a run that is neither open nor ended here.
     fn heard_of_unknown(&mut self, from: &str, note: Note, signed: &Signed) -> Result<(), StoreError> {
         match note {
+            // An older copy of the folder may have joined it before, with another commitment.
+            Note::Propose { .. } if !self.heads_heard.contains(from) => {
+                self.proposals.insert(from.to_owned(), (note, signed.clone()));
+                Ok(())
+            }
             Note::Propose { proposal, previous } => {
                 let roster = self.fits(from, &proposal, previous.as_deref());
                 let refused = match roster {

@@ -53,6 +53,8 @@ pub enum What {
     Blamed,
     /// The operator gave up a run that was in doubt.
     Resolved,
+    /// Where a peer's journal stands, signed by the peer.
+    Kept,
     /// A peer knows a later or another journal of this node.
     Replaced,
     /// Settings and certificates were read again.
@@ -60,7 +62,7 @@ pub enum What {
 }
 
 impl What {
-    pub const ALL: [What; 20] = [
+    pub const ALL: [What; 21] = [
         What::Opened,
         What::Closed,
         What::Proposed,
@@ -79,6 +81,7 @@ impl What {
         What::Unanswered,
         What::Blamed,
         What::Resolved,
+        What::Kept,
         What::Replaced,
         What::Reloaded,
     ];
@@ -103,6 +106,7 @@ impl What {
             What::Unanswered => "unanswered",
             What::Blamed => "blamed",
             What::Resolved => "resolved",
+            What::Kept => "kept",
             What::Replaced => "replaced",
             What::Reloaded => "reloaded",
         }

@@ -25,7 +25,7 @@ const WHY_CHARACTERS_MAX: usize = 300;
 
 /// The version of frames that this node speaks. Notes refuse fields that they do not know, so a
 /// field that is added raises it.
-pub const FRAME_VERSION: u8 = 1;
+pub const FRAME_VERSION: u8 = 2;
 /// What comes before the content, without the length.
 pub(crate) const FRAME_HEADER_BYTES: usize = 1 + 1 + 64;
 
@@ -269,14 +269,19 @@ impl Note {
     }
 }
 
-/// Messages about journals when a node starts.
+/// Messages about journals, when a node starts and after every run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Standing {
-    /// Where the sender stands; the receiver answers with what it knows.
+    /// Where the sender believes to stand; the receiver answers with what it knows. Nothing is
+    /// kept of it: the sender's folder may be an older copy.
     Own { heads: Heads },
     /// The last statement of the receiver about its heads that the sender has.
     Known { signed: Option<Signed> },
+    /// Where the sender stood after a run, or when it started: the receiver keeps it.
+    After { heads: Heads },
+    /// The sender has this row of the receiver's journal, or a later one, on its disk.
+    Kept { rows: u64 },
 }
 
 /// Messages about a question over rows that are apart.
@@ -339,7 +344,7 @@ impl Content {
         };
         match self {
             Content::Note(note) => Statement::Note { note: note.clone() },
-            Content::Standing(Standing::Own { heads }) => Statement::Heads { heads: *heads },
+            Content::Standing(Standing::After { heads }) => Statement::Heads { heads: *heads },
             Content::Step(bytes) => Statement::of_step(bytes).unwrap_or_else(other),
             Content::Asking(_) | Content::Standing(_) => other(),
         }
@@ -478,6 +483,8 @@ mod tests {
             Content::Note(Note::Inquire { run: run() }),
             Content::Standing(Standing::Own { heads: Heads::default() }),
             Content::Standing(Standing::Known { signed: Some(signed) }),
+            Content::Standing(Standing::After { heads: Heads::default() }),
+            Content::Standing(Standing::Kept { rows: u64::MAX }),
             Content::Asking(Asking::Ask { question: question() }),
             Content::Asking(Asking::Unanswered { id: run(), why: "away".to_owned() }),
             Content::Asking(Asking::Again { id: run() }),
@@ -565,6 +572,6 @@ mod tests {
             }
         }
         assert!(Frame::decode(&[&[FRAME_VERSION, NOTE][..], &[0; 64], note.as_bytes()].concat()).is_ok());
-        assert!(matches!(Frame::decode(&[NOTE; 20]), Err(FrameError::Garbled)), "no signature");
+        assert!(matches!(Frame::decode(&[FRAME_VERSION; 20]), Err(FrameError::Garbled)), "no signature");
     }
 }

@@ -30,9 +30,10 @@ use crate::answering::Questions;
 use crate::certificate::Certificate;
 use crate::clock::Time;
 use crate::evidence::Evidence;
+use crate::heads::Handing;
 use crate::health::Counts;
 use crate::journal::{Detail, Record, What};
-use crate::message::{Because, Content, Frame, Hex, Proposal, RunId, plain};
+use crate::message::{Because, Content, Frame, Hex, Note, Proposal, RunId, plain};
 use crate::outlines::Outlines;
 use crate::query::Queried;
 use crate::rejections::{Hour, Kind, Rejected};
@@ -129,11 +130,18 @@ pub struct Node<S> {
     pub(crate) past: VecDeque<Evidence>,
     /// By run, the custodian that was convicted.
     pub(crate) blamed: BTreeMap<RunId, String>,
-    /// By peer, the last heads that it signed; which peers have answered, and when we last sent
-    /// ours.
+    /// By peer, the last heads that it signed, and how many of them were kept in this hour.
     pub(crate) known_heads: BTreeMap<String, Signed>,
+    pub(crate) heads_kept: BTreeMap<String, u32>,
+    /// Which peers have said what they know of this node's journal, and when we last asked.
     pub(crate) heads_heard: BTreeSet<String>,
     pub(crate) heads_requested_at: u64,
+    /// The heads of this node that peers are to keep.
+    pub(crate) handing: Handing,
+    /// That a restart ended a run, until peers have confirmed the journal that says so.
+    pub(crate) held: Sent,
+    /// By peer, its last proposal, until it has confirmed this node's journal.
+    pub(crate) proposals: BTreeMap<String, (Note, Signed)>,
     pub(crate) opened_at: u64,
     /// Why this node answers nothing: a peer knows another journal of it.
     pub(crate) replaced: Option<String>,
@@ -183,8 +191,12 @@ impl<S: Store> Node<S> {
             past: VecDeque::new(),
             blamed: BTreeMap::new(),
             known_heads: BTreeMap::new(),
+            heads_kept: BTreeMap::new(),
             heads_heard: BTreeSet::new(),
             heads_requested_at: time.steady_ms,
+            handing: Handing::default(),
+            held: Vec::new(),
+            proposals: BTreeMap::new(),
             opened_at: time.steady_ms,
             replaced: None,
             questions: Questions::after_restart(questions),
@@ -199,6 +211,7 @@ impl<S: Store> Node<S> {
         node.note(What::Opened, None, &own, json!({ "terms": Hex(terms) }));
         node.replay(&history)?;
         let mut sent = node.flush()?;
+        node.handing = Handing::new(node.own_heads());
         node.ask_for_heads();
         sent.extend(node.flush()?);
         Ok((node, sent))
@@ -208,18 +221,13 @@ impl<S: Store> Node<S> {
         let mut unfinished: Option<Unfinished> = None;
         let mut last = None;
         for record in history {
+            self.replay_heads(record);
             let Some(run) = record.run else { continue };
             let broken = |what: &str| OpenError::Journal(format!("{what} of run {run}"));
             match record.what {
                 What::Proposed => {
                     let proposal = serde_json::from_str(record.detail.text()).map_err(|_| broken("a proposal"))?;
                     unfinished = Some(Unfinished { proposal, staged: None, prepared: false });
-                }
-                What::Joined => {
-                    let signed: Option<Signed> = serde_json::from_value(record.detail.value()["signed"].take()).ok();
-                    if let Some(signed) = signed {
-                        self.keep_heads(&record.who, &signed);
-                    }
                 }
                 What::Staged => {
                     let open = unfinished.as_mut().filter(|open| open.proposal.run == run);
@@ -274,7 +282,10 @@ impl<S: Store> Node<S> {
         open.in_doubt = true;
         let Some([plan, committed, release]) = staged else {
             self.open = Some(open);
-            return Ok(self.abort("it was restarted")?);
+            self.abort("it was restarted")?;
+            // An older copy of the folder may have forgotten that the run went on.
+            self.held = std::mem::take(&mut self.outbox);
+            return Ok(());
         };
         (open.approved, open.committed, open.release) = (Some(plan), Some(committed), Some(release));
         self.open = Some(open);
@@ -320,6 +331,7 @@ impl<S: Store> Node<S> {
         if time.steady_ms.saturating_sub(self.counted_since) > HOUR_MS {
             self.counted_since = time.steady_ms;
             self.refusals.clear();
+            self.heads_kept.clear();
             self.forget_hour();
         }
         self.note_rejections(false);

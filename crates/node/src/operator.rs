@@ -180,6 +180,8 @@ impl Towards {
         };
         let (answer, answered) = channel();
         self.commands.send(Requested { order, answer }).map_err(|_| gone())?;
+        // A thread that has other events looks for commands after each.
+        let _ = self.events.try_send(Event::Commanded);
         answered.recv_timeout(ANSWER_TIME).map_err(|_| gone())?
     }
 }

@@ -26,6 +26,9 @@ impl<S: Store> Node<S> {
                 let other = open.name_of(place);
                 self.abort(&format!("the operator of {other} approved another plan than the one that is known here"))
             }
+            // Rows take part in nothing before all of the run have confirmed the journal: an older
+            // copy of the book would permit what was refused since.
+            Ok(true) if !open.others().all(|place| self.heads_heard.contains(&open.name_of(place))) => Ok(()),
             Ok(true) => {
                 (open.phase, open.approved) = (Phase::Executing, open.approval().map(Hex));
                 open.committed = open.plan.as_ref().map(|plan| Hex(plan.digest()));
@@ -189,9 +192,11 @@ impl<S: Store> Node<S> {
         self.epochs = epoch;
         let certificate = Box::new(certificate);
         self.previous = Some(certificate.clone());
-        self.end(run, Ending::Published { certificate: certificate.clone() });
-        self.tell_roster(&open.roster, &Note::Published { run, certificate });
+        // The others have the same signatures. One that lacks some asks (`repeat_outcome`), and is
+        // sent the certificate.
+        self.end(run, Ending::Published { certificate });
         self.keep_evidence(open.evidence);
+        self.hand_over_anew();
         Ok(())
     }
 
@@ -213,7 +218,9 @@ impl<S: Store> Node<S> {
         self.keep_evidence(open.evidence);
         // Journaled first: a run whose release is gone must not look staged after a crash.
         self.store.append(&std::mem::take(&mut self.records))?;
-        self.store.discard(run)
+        self.store.discard(run)?;
+        self.hand_over_anew();
+        Ok(())
     }
 
     fn keep_evidence(&mut self, evidence: Evidence) {

@@ -214,6 +214,34 @@ pub(super) const MUTANTS: &[Mutant] = &[
         replace: "self.may_answer() && !to.is_empty()",
         tests: RESTORED,
     },
+    Mutant {
+        name: "the run that a node joined is not looked up",
+        file: "crates/node/src/heads.rs",
+        find: ".filter(|run| !self.ended.contains_key(run) && !is_open(run));",
+        replace: ".filter(|run| !self.ended.contains_key(run) && is_open(run));",
+        tests: RESTORED,
+    },
+    Mutant {
+        name: "heads after a run are forgotten by a restart",
+        file: "crates/node/src/heads.rs",
+        find: "            self.note(What::Kept, None, from, json!({ \"signed\": signed }));\n",
+        replace: "",
+        tests: RESTORED,
+    },
+    Mutant {
+        name: "a step begins before peers have confirmed the journal",
+        file: "crates/node/src/proceeding.rs",
+        find: "Ok(true) if !open.others().all(",
+        replace: "Ok(true) if open.others().count() == 0 && !open.others().all(",
+        tests: RESTORED,
+    },
+    Mutant {
+        name: "a restart tells an older copy's end of a run",
+        file: "crates/node/src/node.rs",
+        find: "            self.held = std::mem::take(&mut self.outbox);\n",
+        replace: "",
+        tests: RESTORED,
+    },
     // Answers.
     Mutant {
         name: "answers while in doubt",

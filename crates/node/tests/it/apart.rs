@@ -23,10 +23,11 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
 
+use crate::example::release_united;
 use crate::federation::{Federation, POLICY, dealt, people};
 use crate::processes::{adult, adult_policy, alone};
 use crate::simulation::{Case, calm_down, count, publish_one, seeds};
-use crate::world::{SITES, Trouble, World, release_united};
+use crate::world::{SITES, Trouble, World};
 
 const APART: &str = "rows = \"apart\"\ndeadlines = { silence-s = 6, handshake-s = 3, answer-s = 3 }\n";
 
@@ -210,6 +211,7 @@ fn lost_messages_crashes_and_stalls_change_no_answer_that_is_shuffled() {
         settle(&mut world);
         let (found, names) = check_answers(&mut world);
         (answered, blamed) = (answered + found, blamed + names.len());
+        await_confirmation(&mut world);
         world.ask(rng.random_range(0..SITES), questions[1]).unwrap().unwrap();
         settle(&mut world);
         assert_eq!(check_answers(&mut world), (1, Vec::new()));
@@ -421,11 +423,17 @@ fn a_node_that_is_away_is_named_and_what_is_published_survives_a_restart() {
         .sum();
     assert!((total - 39.0).abs() < 1e-9, "{expected}");
     federation.signal(2, "-STOP");
-    for place in [0, 1] {
-        let began = Instant::now();
-        let why = answered(&federation, place, sql).unwrap_err();
-        assert!(why.contains("site-2") && began.elapsed() < Duration::from_secs(20), "{why}");
-    }
+    // Both at once, since each waits for the deadline.
+    std::thread::scope(|scope| {
+        for place in [0, 1] {
+            let federation = &federation;
+            scope.spawn(move || {
+                let began = Instant::now();
+                let why = answered(federation, place, sql).unwrap_err();
+                assert!(why.contains("site-2") && began.elapsed() < Duration::from_secs(20), "{why}");
+            });
+        }
+    });
     // A question that needs no other node is still answered.
     answered(&federation, 0, "SELECT sex, COUNT(*) FROM data GROUP BY sex").unwrap();
     federation.signal(2, "-CONT");

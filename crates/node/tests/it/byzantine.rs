@@ -61,11 +61,15 @@ impl Byzantine {
     }
 
     pub(crate) fn hear(&mut self, frame: &Frame) {
-        if let Content::Note(note) = &frame.content {
-            self.remember(frame.signed());
-            if !self.runs.contains(&note.run()) {
-                self.runs.push(note.run());
+        match &frame.content {
+            Content::Note(note) => {
+                self.remember(frame.signed());
+                if !self.runs.contains(&note.run()) {
+                    self.runs.push(note.run());
+                }
             }
+            Content::Standing(Standing::After { .. }) => self.remember(frame.signed()),
+            _ => {}
         }
     }
 
@@ -132,9 +136,11 @@ impl Byzantine {
     }
 
     fn standing(&mut self) -> Standing {
-        match self.rng.random_range(0..3) {
+        match self.rng.random_range(0..5) {
             0 => Standing::Known { signed: self.any_heard() },
             1 => Standing::Own { heads: self.heads() },
+            2 => Standing::After { heads: self.heads() },
+            3 => Standing::Kept { rows: [0, 9, u64::MAX][self.rng.random_range(0..3)] },
             _ => {
                 let heads = self.heads();
                 Standing::Known { signed: Some(Statement::Heads { heads }.sign(&signing(self.place))) }
@@ -273,8 +279,11 @@ impl Byzantine {
         self.distorted += 1;
         let recent = self.runs.len().saturating_sub(3);
         let run = self.runs[self.rng.random_range(recent..self.runs.len())];
-        let note = self.invented(run);
-        let frame = Frame::sign(Content::Note(note), &signing(self.place));
+        let content = match self.chance(200) {
+            true => Content::Standing(self.standing()),
+            false => Content::Note(self.invented(run)),
+        };
+        let frame = Frame::sign(content, &signing(self.place));
         let one = self.rng.random_range(0..SITES);
         let all = self.chance(300);
         (0..SITES).filter(|site| all || *site == one).map(|site| (member(site).name, frame.clone())).collect()
@@ -310,6 +319,8 @@ impl World {
                     assert!(!other.journal.iter().any(aborted), "published here and given up there");
                 }
             }
+            let replaced = kept.journal.iter().any(|record| record.what == What::Replaced);
+            assert!(!replaced, "invented heads lock an honest site out");
             for record in kept.journal.iter().filter(|record| record.what == What::Blamed) {
                 assert_eq!(record.who, byzantine, "an honest site is blamed");
                 let proof: Proof = serde_json::from_value(record.detail.value()["proof"].take()).unwrap();

@@ -6,6 +6,8 @@ mod attacks;
 mod byzantine;
 mod clients;
 mod contradictions;
+mod costs;
+mod example;
 mod federation;
 mod handed_on;
 mod memory;

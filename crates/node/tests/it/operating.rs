@@ -10,7 +10,10 @@ use hedgerow_node::Verifier;
 use hedgerow_node::demo::free_ports;
 use hedgerow_node::disk::read_journal;
 use hedgerow_node::journal::What;
+use hedgerow_node::keys::read_signing_key;
+use hedgerow_node::message::{Heads, Hex, Note};
 use hedgerow_node::operator::Request;
+use hedgerow_node::statement::Statement;
 use postgres::SimpleQueryMessage;
 use serde_json::Value;
 
@@ -289,6 +292,18 @@ fn heads_are_exported_and_a_journal_is_looked_up_in_them() {
     fs::write(&place, forged.to_string()).unwrap();
     let forged = against(&place);
     assert!(String::from_utf8_lossy(&forged.stderr).contains("that it did not sign"), "{forged:?}");
+    // The row is there, and the run is not that the node has joined with it.
+    let statement = &exported["peers"]["site-1"]["statement"];
+    let heads = statement.get("heads").unwrap_or(&statement["note"]["heads"]);
+    let heads: Heads = serde_json::from_value(heads.clone()).unwrap();
+    let key = read_signing_key(&federation.home("site-1").join("signing.key")).unwrap();
+    let (run, proposal, commitment) = (Hex([7; 16]), Hex([1; 32]), Hex([2; 32]));
+    let joined = Statement::Note { note: Note::Joined { run, proposal, commitment, heads } }.sign(&key);
+    let mut lacking = exported.clone();
+    lacking["peers"]["site-1"] = serde_json::to_value(joined).unwrap();
+    fs::write(&place, lacking.to_string()).unwrap();
+    let lacking = against(&place);
+    assert!(String::from_utf8_lossy(&lacking.stderr).contains("which site-1 joined"), "{lacking:?}");
     // The folder of before the second run.
     federation.stop(1);
     fs::remove_dir_all(federation.data(1)).unwrap();

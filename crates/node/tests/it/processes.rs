@@ -251,7 +251,8 @@ fn nothing_runs_that_not_all_have_approved_or_that_rows_were_burned_for() {
     assert!(wrong.contains("not the digest"), "{wrong}");
     federation.approve(0, &plan).unwrap();
     federation.approve(1, &federation.plan(1, &run)).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    federation.until(0, "approvals", |status| (status["open"]["not_approved"].as_array()?.len() == 1).then_some(()));
+    std::thread::sleep(std::time::Duration::from_millis(300));
     assert_eq!(federation.status(0)["open"]["phase"], "proposed");
     federation.ask(2, &Request::Withdraw { operator: "tester".to_owned() }).unwrap();
     for place in 0..3 {

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
+use hedgerow_node::message::{Content, Note};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -67,6 +68,18 @@ fn without_trouble_the_first_run_is_published_by_all_and_the_same_may_be_run_aga
     assert_eq!(world.epochs(), [1; SITES]);
     publish_one(&mut world);
     assert_eq!((world.epochs(), world.crashes), (vec![2; SITES], 0));
+}
+
+/// All have the signatures of all: that is the certificate.
+#[test]
+fn a_certificate_is_sent_to_a_site_that_lacks_signatures_and_asks_and_to_no_other() {
+    let mut world = World::new(4);
+    world.step();
+    publish_one(&mut world);
+    assert_eq!((world.epochs(), world.certificates), (vec![1; SITES], 0));
+    world.loses = Some(|to, content| to == 3 && matches!(content, Content::Note(Note::Prepared { .. })));
+    publish_one(&mut world);
+    assert_eq!((world.epochs(), world.certificates), (vec![2; SITES], SITES - 1), "one of each of the others");
 }
 
 #[test]

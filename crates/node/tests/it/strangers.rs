@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hedgerow_node::disk::read_journal;
 use hedgerow_node::journal::What;
 use hedgerow_node::keys::{Authority, Issued, read_signing_key, write_new};
-use hedgerow_node::message::{Content, Frame, Hex, Note, Proposal};
+use hedgerow_node::message::{Content, FRAME_VERSION, Frame, Hex, Note, Proposal};
 use hedgerow_node::operator::Request;
 use hedgerow_node::settings::Settings;
 use hedgerow_node::tls::Tls;
@@ -129,17 +129,18 @@ fn strangers_and_garbage_are_turned_away_and_the_node_goes_on() {
     let mut peer = connect(&own, port).unwrap();
     // Of a later version, on a connection that stays: its node was upgraded before the others.
     let mut later = signed(Content::Note(propose)).encode();
-    later[4] = 2;
+    later[4] = FRAME_VERSION + 1;
     peer.write_all(&later).unwrap();
     peer.flush().unwrap();
-    wait_for_rejection(&federation, "messages of version 2, and this node speaks version 1");
+    let versions = format!("messages of version {}, and this node speaks version {FRAME_VERSION}", FRAME_VERSION + 1);
+    wait_for_rejection(&federation, &versions);
     let proposal = Proposal { run: Hex([7; 16]), ..proposal };
     signed(Content::Note(Note::Propose { proposal, previous: None })).write(&mut peer).unwrap();
     federation.until(0, "a refusal", |status| {
         let refused = |ending: &serde_json::Value| ending["run"] == Hex([7u8; 16]).to_string();
         status["ended"].as_array().is_some_and(|ended| ended.iter().any(refused)).then_some(())
     });
-    peer.write_all(&[2, 0, 0, 0, 1, 77]).unwrap();
+    peer.write_all(&[2, 0, 0, 0, FRAME_VERSION, 77]).unwrap();
     peer.flush().unwrap();
     wait_for_rejection(&federation, "a malformed message");
 

@@ -2,21 +2,18 @@
 //! crash, and operators who approve whatever their node lets them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hedgerow_joint::{Agreed, AgreedRef, JointClass, JointRow, Share};
+use hedgerow_joint::JointClass;
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Content, Frame, QuestionId, RunId};
+use hedgerow_node::message::{Content, Frame, Note, QuestionId, RunId};
 use hedgerow_node::outlines::Outlines;
-use hedgerow_node::part::{OwnRows, Part};
+use hedgerow_node::part::Part;
 use hedgerow_node::settings::{Deadlines, Peer, Role};
 use hedgerow_node::store::{Found, Store as _, StoreError};
-use hedgerow_node::terms::Terms;
 use hedgerow_node::{Command, Custodian, Ending, Node, Sent, Time, Totals, Unanswered};
-use hedgerow_policy::Policy;
 use hedgerow_release::Release;
 use hedgerow_smc::{Member, SigningKey};
 use hedgerow_table::progress::NoProgress;
@@ -25,93 +22,12 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
 
 use crate::byzantine::Byzantine;
+use crate::example::{CANARY, Example, example, release_united};
 use crate::memory::Memory;
 
 pub(crate) const K: u64 = 3;
 pub(crate) const SITES: usize = 4;
 const STEP_MS: u64 = 10;
-const CANARY: &str = "canary-village";
-
-/// What the sites agree on, and the rows of each, the second time with one row more.
-pub(crate) struct Example {
-    terms: Arc<Terms>,
-    /// The same for rows that stay apart.
-    apart: AgreedRef,
-    shares: Vec<[Share; 2]>,
-    _folder: tempfile::TempDir,
-}
-
-/// Writes the release that custodians publish whose rows do not stay apart.
-pub(crate) fn release_united(terms: &Terms, parts: &[Part], place: &Path) {
-    let mut rows = Vec::new();
-    for OwnRows { class, codes } in parts.iter().map(|part| &part.own) {
-        let row = |row: usize| JointRow {
-            class: class[row],
-            codes: codes.iter().map(|codes| codes[row]).collect(),
-            carried: Vec::new(),
-        };
-        rows.extend((0..class.len()).map(row));
-    }
-    terms.release(&parts[0].common.classes, &rows, place.to_owned()).unwrap();
-}
-
-/// `wide` has two more protected attributes, with more combinations of values than are counted.
-fn example(wide: bool) -> &'static Example {
-    static EXAMPLES: [OnceLock<Example>; 2] = [OnceLock::new(), OnceLock::new()];
-    EXAMPLES[usize::from(wide)].get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let mut rng = StdRng::seed_from_u64(7);
-        let share = |rows: &str| terms(folder.path(), wide, rows).read_rows().unwrap();
-        let mut shares = Vec::new();
-        for site in 0..SITES {
-            let mut rows = String::new();
-            for _ in 0..rng.random_range(1..9) {
-                let village = ["hill", "dale", CANARY][rng.random_range(0..3)];
-                let disease = ["cold", "flu", "gout"][rng.random_range(0..3)];
-                rows.push_str(&format!("{},{village},{disease}", rng.random_range(20..60)));
-                if wide {
-                    rows.push_str(&format!(",{},{}", rng.random_range(0..300), rng.random_range(0..300)));
-                }
-                rows.push('\n');
-            }
-            let rest = if wide { ",7,8" } else { "" };
-            if site == 1 {
-                rows.push_str(&format!("31,{CANARY},flu{rest}\n33,hill,cold{rest}\n"));
-            }
-            let more = format!("{rows}44,hill,cold{rest}\n");
-            shares.push([share(&rows), share(&more)]);
-        }
-        let agreed = Arc::new(terms(folder.path(), wide, ""));
-        let apart = terms_of(folder.path(), wide, "", |agreed| Agreed { apart: true, ..agreed }).agreed;
-        Example { terms: agreed, apart, shares, _folder: folder }
-    })
-}
-
-fn terms(folder: &Path, wide: bool, rows: &str) -> Terms {
-    terms_of(folder, wide, rows, |agreed| agreed)
-}
-
-fn terms_of(folder: &Path, wide: bool, rows: &str, promised: impl FnOnce(Agreed) -> Agreed) -> Terms {
-    let (mut wider, mut rules) = (String::new(), String::new());
-    for name in ["cost", "stay"].iter().filter(|_| wide) {
-        wider.push_str(&format!("{name} = {{ role = \"sensitive\", range = [0, 299] }}\n"));
-        rules.push_str(&format!(
-            "[[rule]]\nprotect = \"{name}\"\nrequire = {{ model = \"distinct-l-diversity\", l = 2 }}\n"
-        ));
-    }
-    let policy = format!(
-        "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", range = [20, 59] }}\n\
-         village = {{ role = \"quasi\", order = [\"hill\", \"dale\", \"{CANARY}\"] }}\n\
-         disease = {{ role = \"sensitive\", order = [\"cold\", \"flu\", \"gout\"] }}\n{wider}\
-         [[rule]]\nrequire = {{ model = \"k-anonymity\", k = {K} }}\n\
-         [[rule]]\nprotect = \"disease\"\nrequire = {{ model = \"distinct-l-diversity\", l = 2 }}\n{rules}\
-         [publish]\nmethod = \"mondrian\"\n"
-    );
-    let header = if wide { "age,village,disease,cost,stay" } else { "age,village,disease" };
-    std::fs::write(folder.join("policy.toml"), policy).unwrap();
-    std::fs::write(folder.join("people.csv"), format!("{header}\n{rows}")).unwrap();
-    Terms::new(Policy::load(&folder.join("policy.toml")).unwrap(), promised).unwrap()
-}
 
 struct Packet {
     at: u64,
@@ -125,6 +41,8 @@ pub(crate) struct Site {
     pub(crate) memory: Memory,
     pub(crate) node: Option<Node<Memory>>,
     up_at: u64,
+    /// The runs in its journal, and how many rows of it were looked at.
+    runs: (BTreeSet<RunId>, usize),
     /// Whether its rows have changed since the first run.
     pub(crate) changed: Arc<AtomicBool>,
 }
@@ -161,6 +79,12 @@ pub(crate) struct World {
     endings: BTreeMap<RunId, BTreeSet<bool>>,
     /// The site that does not follow the protocol.
     pub(crate) byzantine: Option<Byzantine>,
+    /// A site whose folder is an older copy: what it believes of runs is not looked at.
+    pub(crate) stale: Option<usize>,
+    /// Messages to a site that never arrive.
+    pub(crate) loses: Option<fn(usize, &Content) -> bool>,
+    /// How many certificates were sent.
+    pub(crate) certificates: usize,
 }
 
 pub(crate) fn signing(site: usize) -> SigningKey {
@@ -178,6 +102,7 @@ impl World {
             memory: Memory::default(),
             node: None,
             up_at: 0,
+            runs: (BTreeSet::new(), 0),
             changed: Arc::new(AtomicBool::new(false)),
         };
         World {
@@ -196,6 +121,9 @@ impl World {
             held: 0,
             endings: BTreeMap::new(),
             byzantine: None,
+            stale: None,
+            loses: None,
+            certificates: 0,
         }
     }
 
@@ -271,6 +199,10 @@ impl World {
         };
         for (name, frame) in sent {
             let Some(to) = self.sites.iter().position(|site| site.name == name) else { continue };
+            self.certificates += usize::from(matches!(frame.content, Content::Note(Note::Published { .. })));
+            if self.loses.is_some_and(|loses| loses(to, &frame.content)) {
+                continue;
+            }
             let bytes = frame.encode();
             let canary = CANARY.as_bytes();
             assert!(!bytes.windows(canary.len()).any(|window| window == canary), "a value of a row is sent");
@@ -393,18 +325,21 @@ impl World {
 
     /// Notes how runs ended at a site: never both ways anywhere.
     fn look(&mut self, place: usize) {
-        if !self.is_honest(place) {
+        if !self.is_honest(place) || self.stale == Some(place) {
             return;
         }
-        let Some(node) = &self.sites[place].node else { return };
-        let runs: BTreeSet<RunId> = {
-            let kept = self.sites[place].memory.0.lock().unwrap();
-            let begun = kept.journal.iter().filter(|record| matches!(record.what, What::Proposed | What::Refused));
-            begun.filter_map(|record| record.run).collect()
-        };
-        for run in runs {
-            if let Some(ending) = node.ending(&run) {
-                let ways = self.endings.entry(run).or_default();
+        let Site { memory, node: Some(node), runs: (runs, looked_at), .. } = &mut self.sites[place] else { return };
+        {
+            let kept = memory.0.lock().unwrap();
+            // A folder that was replaced by an older copy has fewer rows.
+            let new = kept.journal.iter().skip(if kept.journal.len() < *looked_at { 0 } else { *looked_at });
+            let begun = new.filter(|record| matches!(record.what, What::Proposed | What::Refused));
+            runs.extend(begun.filter_map(|record| record.run));
+            *looked_at = kept.journal.len();
+        }
+        for run in runs.iter() {
+            if let Some(ending) = node.ending(run) {
+                let ways = self.endings.entry(*run).or_default();
                 ways.insert(matches!(ending, Ending::Published { .. }));
                 assert_eq!(ways.len(), 1, "run {run} was published here and given up there");
             }

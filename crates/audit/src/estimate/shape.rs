@@ -208,9 +208,9 @@ fn masses(cells: &[CountedCell], edges: &[f64], widths: [f64; 2]) -> Vec<f64> {
         }
     };
     let span = |cell: &CountedCell| (place(cell.low, (0, 0.0)), place(cell.high, (bins - 1, 1.0)), cell.rows);
-    let spans = |with_all: bool| -> Vec<((usize, f64), (usize, f64), f64)> {
+    let spans = |with_all: bool| {
         let says = |cell: &&CountedCell| cell.rows > 0.0 && (with_all || cell.low.is_some() || cell.high.is_some());
-        cells.iter().filter(says).map(span).filter(|(start, end, _)| start < end).collect()
+        cells.iter().filter(says).map(span).filter(|(start, end, _)| start < end).collect::<Vec<_>>()
     };
     let spans = Some(spans(false)).filter(|spans| !spans.is_empty()).unwrap_or_else(|| spans(true));
     let mut before = vec![0.0; bins + 1];

@@ -11,7 +11,6 @@ use super::diagram::Diagram;
 use super::sql::Query;
 use crate::estimate::predicate::Predicate;
 use crate::estimate::regions::{Part, Regions};
-use crate::estimate::whole::Whole;
 
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -161,7 +160,7 @@ fn kinds(column: usize, regions: &Regions, grouped: bool, summed: bool) -> Used 
         let kind_of = (0..regions.cells.len() as u32).collect();
         return Used { column, kind_of, cells: regions.cells.clone(), anything: regions.anything.clone() };
     }
-    let mut known: HashMap<Vec<([u64; 5], Option<Whole>)>, u32> = HashMap::new();
+    let mut known: HashMap<Vec<_>, u32> = HashMap::new();
     let mut cells: Vec<Vec<Part>> = Vec::new();
     let kind_of = regions.cells.iter().map(|cell| {
         let key = |part: &Part| {

@@ -12,7 +12,7 @@ use hedgerow_table::{InputError, Refusal, TableError, whole};
 
 use crate::dictionary;
 use crate::{Compared, Error, Monitor, Problem, Source, databases, source};
-use trial::{CONSISTENT_ROWS, HALF, Trial, all_lose_more_than_half, combinations_are_missing, consistent_methods};
+use trial::{CONSISTENT_ROWS_MAX, HALF, Trial, all_lose_more_than_half, combinations_are_missing, consistent_methods};
 
 pub use hedgerow_policy::propose::{ColumnProfile, Relation};
 
@@ -141,7 +141,10 @@ impl<'a> Propose<'a> {
         if proposed.unit.is_none() && combinations_are_missing(&table, &proposed) {
             let options = ProposeOptions { consistent: true, ..options };
             let consistent = propose::propose(&table, &source, &options);
-            let tried = Trial::of_rows(&table, &consistent, CONSISTENT_ROWS)?;
+            let tried = match table.rows <= CONSISTENT_ROWS_MAX {
+                true => Trial::of_rows(&table, &consistent, table.rows)?,
+                false => None,
+            };
             let found = tried
                 .map(|trial| trial.compared(&trial.policy, Some(consistent_methods(kept.as_deref())), monitor))
                 .transpose()?;
@@ -168,7 +171,7 @@ impl<'a> Propose<'a> {
 
 const INCONSISTENT: &str = "
 # Some combinations of values do not occur, and exclude rows of a class. `hedgerow audit --people` shows whom that exposes;
-# rules that hold among the rows that are left (`consistent = true`) would lose more than half.
+# no release was found whose rules hold among the rows that are left (`consistent = true`) and that keeps half of the data.
 ";
 
 /// The policy with what the methods keep as a comment, and by the method `cluster` where

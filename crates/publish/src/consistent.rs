@@ -13,6 +13,8 @@
 
 mod recount;
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use hedgerow_audit::impossible::Impossible;
 use hedgerow_policy::{Method, Policy, Role};
@@ -41,12 +43,7 @@ struct FittingRule {
     guarantees: Vec<Box<dyn Guarantee>>,
     tree: Option<Tree>,
     values: usize,
-    /// By row of the source.
-    person_kind: Vec<u32>,
-    row_kind: Vec<u32>,
-    row_kinds: usize,
-    /// By kind of person, then of row: whether the row may be the person's.
-    fits: Vec<bool>,
+    kinds: Arc<Kinds>,
     /// By kind of person: how many protected values are left to it without a release.
     open: Vec<u32>,
 }
@@ -71,15 +68,22 @@ impl Consistent {
             .filter_map(|attribute| bound.table.column(&attribute.name))
             .collect();
         let mut rules = Vec::new();
+        // Most rules are about an attacker who knows the same.
+        let mut found: Vec<(&[String], Arc<Kinds>)> = Vec::new();
         for rule in policy.rules.iter().filter(|rule| rule.consistent) {
             let known: Vec<&Column> = rule.know.iter().filter_map(|name| bound.table.column(name)).collect();
             let shown: Vec<&Column> =
                 shown.iter().copied().filter(|column| !rule.know.contains(&column.name)).collect();
             let protect = rule.protect.as_ref().and_then(|name| shown.iter().position(|column| column.name == *name));
-            let kinds = Kinds::new(&known, &shown, protect, bound.table.rows).ok_or_else(|| {
-                let problem = "too many combinations of values exclude one another to keep `consistent`";
-                InputError::new(rule.place.clone(), problem, "release fewer attributes as they are, or coarser values")
-            })?;
+            let kinds = match found.iter().find(|(know, _)| *know == rule.know.as_slice()) {
+                Some((_, kinds)) => Arc::clone(kinds),
+                None => Arc::new(Kinds::new(&known, &shown, bound.table.rows).ok_or_else(|| {
+                    let problem = "too many combinations of values exclude one another to keep `consistent`";
+                    let hint = "release fewer attributes as they are, or coarser values";
+                    InputError::new(rule.place.clone(), problem, hint)
+                })?),
+            };
+            found.push((&rule.know, Arc::clone(&kinds)));
             let protected = rule.protect.as_ref().and_then(|name| bound.table.column(name));
             let tree = rule.protect.as_ref().and_then(|name| bound.tree(name));
             let mut guarantees = Vec::with_capacity(rule.require.len());
@@ -97,11 +101,8 @@ impl Consistent {
                 guarantees,
                 tree,
                 values: protected.map_or(0, |column| column.domain.cardinality()),
-                person_kind: kinds.of_person,
-                row_kind: kinds.of_row,
-                row_kinds: kinds.row_kinds,
-                fits: kinds.fits,
-                open: kinds.open,
+                open: kinds.open_values(&known, &shown, protect),
+                kinds,
             });
         }
         Ok(Some(Consistent { rules }))
@@ -141,25 +142,25 @@ impl FittingRule {
             let mut kinds: HashMap<u32, (u64, HashMap<u32, u32>)> = HashMap::new();
             let mut people: Vec<u32> = Vec::new();
             for &row in rows {
-                let (count, values) = kinds.entry(self.row_kind[row as usize]).or_default();
+                let (count, values) = kinds.entry(self.kinds.of_row[row as usize]).or_default();
                 *count += 1;
                 if let Some(codes) = protected {
                     *values.entry(codes.get(row as usize)).or_insert(0) += 1;
                 }
-                people.push(self.person_kind[row as usize]);
+                people.push(self.kinds.of_person[row as usize]);
             }
             people.sort_unstable();
             people.dedup();
             let fails = people.iter().filter(|person| !self.holds(**person, &kinds, &table));
             let fails: Vec<u32> = fails.copied().collect();
             for &row in rows.iter().filter(|_| !fails.is_empty()) {
-                failing[row as usize] |= fails.contains(&self.person_kind[row as usize]);
+                failing[row as usize] |= fails.contains(&self.kinds.of_person[row as usize]);
             }
         }
     }
 
     fn holds(&self, person: u32, kinds: &HashMap<u32, (u64, HashMap<u32, u32>)>, table: &Distribution) -> bool {
-        let fits = |kind: u32| self.fits[person as usize * self.row_kinds + kind as usize];
+        let fits = |kind: u32| self.kinds.fit(person, kind);
         if kinds.keys().all(|&kind| fits(kind)) {
             return true;
         }
@@ -185,17 +186,22 @@ impl FittingRule {
 }
 
 /// The kinds of people and of rows.
+#[derive(Debug)]
 struct Kinds {
+    /// By row of the source.
     of_person: Vec<u32>,
     of_row: Vec<u32>,
+    /// A person of each kind.
+    people: Vec<usize>,
     row_kinds: usize,
+    /// By kind of person, then of row: whether the row may be the person's.
     fits: Vec<bool>,
-    open: Vec<u32>,
+    impossible: Impossible,
 }
 
 impl Kinds {
     /// `None` where there are too many.
-    fn new(known: &[&Column], shown: &[&Column], protect: Option<usize>, rows: usize) -> Option<Kinds> {
+    fn new(known: &[&Column], shown: &[&Column], rows: usize) -> Option<Kinds> {
         let impossible = Impossible::new(known, shown);
         // Of each shown value, for which known codes it is excluded; equal ones are one.
         let shown_kinds: Vec<Vec<u32>> = (0..shown.len())
@@ -239,13 +245,21 @@ impl Kinds {
         };
         let fits = people.iter().flat_map(|&person| first_rows.iter().map(move |&row| (person, row)));
         let fits = fits.map(|(person, row)| may_be(person, row)).collect();
+        Some(Kinds { of_person, of_row, people, row_kinds: first_rows.len(), fits, impossible })
+    }
+
+    fn fit(&self, person: u32, row: u32) -> bool {
+        self.fits[person as usize * self.row_kinds + row as usize]
+    }
+
+    /// By kind of person: how many values of what a rule protects are left to it without a release.
+    fn open_values(&self, known: &[&Column], shown: &[&Column], protect: Option<usize>) -> Vec<u32> {
         let open = |person: usize| {
             let codes: Vec<u32> = known.iter().map(|column| column.codes.get(person)).collect();
             let values = |place: usize| shown[place].domain.cardinality() as u32;
-            protect.map_or(u32::MAX, |place| impossible.open_values(&codes, place, values(place)))
+            protect.map_or(u32::MAX, |place| self.impossible.open_values(&codes, place, values(place)))
         };
-        let open = people.iter().map(|&person| open(person)).collect();
-        Some(Kinds { of_person, of_row, row_kinds: first_rows.len(), fits, open })
+        self.people.iter().map(|&person| open(person)).collect()
     }
 }
 

@@ -13,8 +13,9 @@ use crate::{Compare, Compared, Error, ErrorKind, MeasureOptions, Monitor};
 /// Rows on which the methods are tried.
 const TRIED_ROWS: usize = 1000;
 
-/// More of them show that a combination of values does not occur.
-pub(super) const CONSISTENT_ROWS: usize = 30_000;
+/// All rows are needed to see that rules hold for everyone among the rows that combinations of values
+/// leave; of more rows than these it would take too long.
+pub(super) const CONSISTENT_ROWS_MAX: usize = 30_000;
 
 /// The methods that keep `consistent`; the first is tried only where it is of use without it.
 pub(super) fn consistent_methods(kept: Option<&[Compared]>) -> &'static [Method] {

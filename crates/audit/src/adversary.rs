@@ -66,7 +66,7 @@ impl Adversary {
         }
     }
 
-    /// What an adversary of the literature leaves out of account, so that a reader does not take
+    /// The facts that an adversary of the literature disregards, so that a reader does not take
     /// their findings for all that can be known; `worlds` leaves out none of it.
     pub const fn ignores(self) -> Option<&'static str> {
         match self {

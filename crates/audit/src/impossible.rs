@@ -41,8 +41,8 @@ impl Impossible {
         self.pairs[known][shown].get(&value).map(Vec::as_slice)
     }
 
-    /// How many values of a shown attribute are left to a person before any release is seen: a man is
-    /// not pregnant. `known` has a code for each known attribute.
+    /// How many values of a shown attribute are left to a person before any release is seen: a man
+    /// is not pregnant. `known` has a code for each known attribute.
     pub fn open_values(&self, known: &[u32], shown: usize, values: u32) -> u32 {
         let is_open = |value: &u32| {
             let mut excluded = known.iter().zip(&self.pairs);

@@ -16,7 +16,7 @@ use crate::interrupt;
 /// How often the memory is compared with its limit.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a command other than `publish` takes for each byte of what it reads.
+/// The memory that a command other than `publish` takes for each byte of what it reads.
 const INPUT_FACTOR: u64 = 4;
 
 static EXCEEDED: AtomicBool = AtomicBool::new(false);

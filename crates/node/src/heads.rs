@@ -1,11 +1,10 @@
 //! Heads of journals and books, which peers keep for each other: a node whose folder was replaced
-//! by an older copy, or whose journal was rewritten, learns it from any peer, and answers
-//! nothing.
+//! by an older copy, or whose journal was rewritten, learns it from any peer, and answers nothing.
 //!
 //! Every custodian signs its heads with the commitment of each run and again after the run, and
 //! peers journal both. When a node starts it asks its peers for the last heads of its own that they
-//! have, and looks them up in its journal. It hands over new ones when they have confirmed it: heads
-//! of an older copy would take the place of those that show what it is.
+//! have, and looks them up in its journal. It hands over new ones when they have confirmed it:
+//! heads of an older copy would take the place of those that show what it is.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +69,8 @@ impl Handing {
     }
 }
 
-/// What this node says of its own journal, and what it may say while peers have not confirmed it.
+/// The statements of this node about its own journal, and what it may say while peers have not
+/// confirmed it.
 impl<S: Store> Node<S> {
     pub(crate) fn own_heads(&self) -> Heads {
         let (rows, journal) = self.store.head();
@@ -160,7 +160,7 @@ impl<S: Store> Node<S> {
     }
 }
 
-/// What peers say of this journal, and this node of theirs.
+/// The statements of peers about this journal, and of this node about theirs.
 impl<S: Store> Node<S> {
     pub(crate) fn heard_standing(&mut self, from: &str, standing: Standing, signed: &Signed) -> Result<(), StoreError> {
         match standing {
@@ -231,7 +231,7 @@ impl<S: Store> Node<S> {
         follows
     }
 
-    /// What the journal says of heads: those of peers, and that this folder was replaced. It stays
+    /// The heads in the journal: those of peers, and that this folder was replaced. It stays
     /// so: rows were added since that the replaced journal does not have.
     pub(crate) fn replay_heads(&mut self, record: &Record) {
         match record.what {
@@ -270,7 +270,7 @@ impl<S: Store> Node<S> {
         Ok(())
     }
 
-    /// What this node has signed and its journal does not have.
+    /// The statements that this node has signed and its journal lacks.
     fn lacks(&self, heads: &Heads, signed: &Signed) -> Result<Option<String>, StoreError> {
         let there = match heads.rows {
             0 => Some(heads.journal),

@@ -1,7 +1,7 @@
 //! How much memory a run takes, foreseen from what was read, before the search begins: a run either
 //! ends well within its limit or is refused at once, and the same run always ends alike. What a
-//! refusal asks for is enough: with more memory rows may be held that were on the disk before, so it
-//! is enough for both.
+//! refusal asks for is enough: with more memory rows may be held that were on the disk before, so
+//! it is enough for both.
 //!
 //! The figures are bounds on what was measured (docs/scale.md): codes as they were read and as they
 //! are read back, what a method has of each row, and what a search has of each distinct row.
@@ -75,8 +75,8 @@ pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{}MiB", bytes.div_ceil(MEBIBYTE))
 }
 
-/// What is enough for rows on the disk, of which more are held the more is allowed: until all of
-/// them are, and the run takes `held`.
+/// The memory that is enough for rows on the disk, of which more are held the more is allowed:
+/// until all of them are, and the run takes `held`.
 fn enough_outside(beside: u64, held: u64, profile: &Profile, spill: &Spill) -> u64 {
     let (share, held) = (spill.held_share(), with_margin(held));
     let from_disk = with_margin((beside / (share - 1) + 1).saturating_mul(share)).max(memory::least_bytes());
@@ -86,8 +86,8 @@ fn enough_outside(beside: u64, held: u64, profile: &Profile, spill: &Spill) -> u
     if stays_outside { from_disk } else { from_disk.max(held) }
 }
 
-/// What is enough to hold all rows of a table, which are on the disk as yet, for a method that
-/// needs them in memory.
+/// The memory that is enough to hold all rows of a table, which are on the disk as yet, for a
+/// method that needs them in memory.
 pub(crate) fn enough_to_hold(policy: &Policy, gate: &Gate, profile: &Profile, spill: &Spill) -> u64 {
     let is_audited = gate.catalog.is_some() || !policy.community.releases.is_empty();
     // As they are read, before texts of one value are one code.
@@ -177,7 +177,7 @@ mod tests {
     /// With what is said to be enough, the run is not refused again: whether its rows stay on the
     /// disk or are all held then, which depends on what their codes take.
     #[test]
-    fn what_is_asked_for_is_enough_on_the_disk_and_in_memory() {
+    fn what_a_refusal_names_is_enough_on_the_disk_and_in_memory() {
         let spill = |memory: u64| Spill::new(Path::new("."), memory);
         let kinds: [fn(Spill) -> Spill; 3] = [|spill| spill, Spill::holding_more, Spill::holding_less];
         for holding in kinds {

@@ -1,4 +1,4 @@
-//! What the labels of a release mean, and where its codebook or its ranges say otherwise.
+//! The meaning of a release's labels, and where its codebook or its ranges say otherwise.
 //!
 //! A release is written in one notation, so that all labels but those of a hierarchy's file say
 //! themselves what they cover: a reader computes it and compares. A file's labels may be any text;
@@ -34,7 +34,7 @@ enum Recoding {
     Local,
 }
 
-/// What a manifest states of an attribute.
+/// The statements of a manifest about an attribute.
 #[derive(Debug, Clone, Copy)]
 struct Attribute<'a> {
     /// Of the values, not of the labels.

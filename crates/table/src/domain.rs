@@ -233,7 +233,7 @@ pub(crate) fn parse_integer(text: &str) -> Option<i64> {
 /// A finite decimal of at most 17 significant digits, which is as many as programs write to tell
 /// every float from every other, or the shortest text of a float. Of two texts beyond 15 digits
 /// that are one float, a column knows by comparing them. Leading zeros (`007.5`) make it a code,
-/// not a number; the zero before a point may be left out (`.5`).
+/// not a number; the zero before a point may be omitted (`.5`).
 pub fn parse_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let mantissa = unsigned.split(['e', 'E']).next()?;

@@ -24,7 +24,8 @@
 //! counts as suppressed may have any values, so that the bounds allow for it being counted or not.
 //! Estimates are of the released rows.
 //!
-//! **Groups** are labels as released: GROUP BY never splits a cell. A group is listed when some table
+//! **Groups** are labels as released: GROUP BY never splits a cell. A group is listed when some
+//! table
 //! has a row in it, whatever its values. Rows are answered as released, with the probability that
 //! each fulfils the condition.
 //!

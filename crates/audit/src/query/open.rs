@@ -10,7 +10,7 @@ use super::rows::{Rows, Sizes};
 use super::sql::{Query, Shown};
 use super::view::View;
 
-/// What is infinite among the bounds that an answer shows.
+/// The infinite ones among the bounds that an answer shows.
 #[derive(Debug, Default)]
 pub(super) struct Open {
     /// By the place of an aggregate.

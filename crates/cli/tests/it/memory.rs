@@ -116,9 +116,9 @@ fn the_memory_that_a_refusal_asks_for_is_enough() {
             for _ in 0..2 {
                 let refused = publish(&format!("{limit}MiB"));
                 assert_eq!(refused.code, Some(2), "{rows} rows, {method}, {limit} MiB: {refused:?}");
-                let asked = number(&refused.stderr, "allow at least ");
-                let ran = publish(&format!("{asked}MiB"));
-                assert_eq!(ran.code, Some(0), "{rows} rows, {method}, {asked} MiB after {limit}: {ran:?}");
+                let advised = number(&refused.stderr, "allow at least ");
+                let ran = publish(&format!("{advised}MiB"));
+                assert_eq!(ran.code, Some(0), "{rows} rows, {method}, {advised} MiB after {limit}: {ran:?}");
                 limit = number(&refused.stderr, "the run takes about ") - 1;
             }
         }

@@ -13,8 +13,8 @@ use crate::{Compare, Compared, Error, ErrorKind, MeasureOptions, Monitor};
 /// Rows on which the methods are tried.
 const TRIED_ROWS: usize = 1000;
 
-/// All rows are needed to see that rules hold for everyone among the rows that combinations of values
-/// leave; of more rows than these it would take too long.
+/// All rows are needed to see that rules hold for everyone among the rows that combinations of
+/// values leave; of more rows than these it would take too long.
 pub(super) const CONSISTENT_ROWS_MAX: usize = 30_000;
 
 /// The methods that keep `consistent`; the first is tried only where it is of use without it.

@@ -1,4 +1,4 @@
-//! What signatures add to the bytes of a run, beside the table of docs/custodians.md.
+//! The bytes that signatures add to those of a run, beside the table of docs/custodians.md.
 
 use hedgerow_node::message::{Content, Frame, Heads, Hex, Standing};
 
@@ -6,7 +6,8 @@ use crate::world::signing;
 
 const DOCUMENT: &str = include_str!("../../../../docs/custodians.md");
 const CUSTODIANS: [u64; 4] = [3, 10, 30, 100];
-/// Joined, approved, staged, prepared, the heads after the run, and that those of the other are kept.
+/// Joined, approved, staged, prepared, the heads after the run, and that those of the other are
+/// kept.
 const NOTES: u64 = 6;
 
 fn bytes(content: Content) -> u64 {
@@ -17,7 +18,8 @@ fn numbers(cell: &str) -> Vec<f64> {
     cell.split(", ").map(|number| number.trim().replace(',', "").parse().unwrap()).collect()
 }
 
-/// Without trouble no certificate is sent (`simulation.rs`), so what signatures cost are the frames.
+/// Without trouble no certificate is sent (`simulation.rs`), so what signatures cost are the
+/// frames.
 #[test]
 fn signatures_take_at_most_a_fifth_of_every_line_of_the_table() {
     let frame = bytes(Content::Step(Vec::new()));

@@ -1,4 +1,4 @@
-//! What simulated sites agree on, and their rows.
+//! The terms that simulated sites agree on, and their rows.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ use crate::world::{K, SITES};
 
 pub(crate) const CANARY: &str = "canary-village";
 
-/// What the sites agree on, and the rows of each, the second time with one row more.
+/// The terms of the sites, and the rows of each, the second time with one row more.
 pub(crate) struct Example {
     pub(crate) terms: Arc<Terms>,
     /// The same for rows that stay apart.

@@ -135,8 +135,8 @@ fn an_older_copy_does_not_deny_a_run_that_it_has_forgotten() {
 }
 
 /// A copy of while a run was executed has the row that the node joined with. What it lacks are the
-/// rows after, whose heads peers have kept, also over a restart. It would give the run up, since its
-/// keys and masks are gone, and contradict itself.
+/// rows after, whose heads peers have kept, also over a restart. It would give the run up, since
+/// its keys and masks are gone, and contradict itself.
 #[test]
 fn a_copy_from_within_a_run_is_noticed_and_gives_up_nothing_that_went_on() {
     for restarted in [false, true] {

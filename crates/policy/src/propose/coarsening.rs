@@ -43,7 +43,7 @@ fn significant_digits(facts: &Facts<'_>) -> Option<u32> {
     })
 }
 
-/// The number above which amounts are not told apart, where the largest are far from the others: the
+/// The number above which amounts are one, where the largest are far from the others: the
 /// largest salary of a town names a person, however few of its digits are kept. Round, and exceeded
 /// by one row in two hundred.
 fn top(facts: &Facts<'_>) -> Option<Bound> {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_amounts_are_not_told_apart_where_they_are_far_from_the_others() {
+    fn the_largest_amounts_are_one_where_they_are_far_from_the_others() {
         let salaries = |director: i64| (0..999).map(|x| 30_000 + 50 * x).chain([director]);
         let texts = |director| salaries(director).map(|x| x.to_string());
         assert_eq!(top_of(texts(900_000)), Some(Bound::Integer(79_000)));

@@ -16,7 +16,7 @@ fn leaves(texts: &[&str]) -> Cover {
     Cover::Leaves(texts.iter().map(|text| (*text).to_owned()).collect())
 }
 
-/// What the publisher's hierarchies say is what this reader computes.
+/// The publisher's hierarchies say what this reader computes.
 #[test]
 fn labels_of_hierarchies_mean_what_they_cover_and_are_of_one_level() {
     let cuts = |cuts: &[i64]| cuts.iter().map(|cut| Bound::Integer(*cut)).collect::<Vec<_>>();
@@ -37,7 +37,8 @@ fn labels_of_hierarchies_mean_what_they_cover_and_are_of_one_level() {
         let hierarchy = Hierarchy::build(&spec, "x", "policy", &domain, &[]).unwrap();
         for level in hierarchy.levels() {
             let own = attribute(domain.kind(), spec.name(), Recoding::FullDomain);
-            // A mask's leaf is the pattern, and a codebook has no words for an interval without ends.
+            // A mask's leaf is the pattern, and a codebook has no words for an interval without
+            // ends.
             let cover = |label: &hedgerow_table::Label| match &label.cover {
                 Cover::Leaves(_) => leaves(&[label.text.as_str()]),
                 Cover::Interval { low: None, high: None } => Cover::Everything,

@@ -4,7 +4,7 @@
 use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, Cover, DateUnit, Kind};
 
-/// What a text covers; `None` for one that no release has.
+/// The cover of a text; `None` for one that no release has.
 pub(super) fn cover(text: &str, kind: Kind) -> Option<Cover> {
     if let Some(value) = value(text, kind) {
         return Some(Cover::Point(value));

@@ -72,7 +72,8 @@ pub fn clear_folder(folder: &Path) {
 }
 
 /// Clears away the folders of temporary files that killed runs of the same user left,
-/// `hedgerow-PID-TIME-NUMBER`. They may hold rows, so that they are not left to the system. Those of
+/// `hedgerow-PID-TIME-NUMBER`. They may hold rows, so that they are not left to the system. Those
+/// of
 /// processes that run stay, our own among them.
 pub fn clear_scratch(folder: &Path) {
     if !Path::new("/proc/self").exists() {

@@ -145,13 +145,13 @@ fn listed(found: &Json, column: &str) -> BTreeMap<String, String> {
     lines.iter().map(|line| (key(&line[column]), key(&line["having"]))).collect()
 }
 
-/// Nothing is certain that need not be, and nothing possible is left out. `attained` says that the
+/// Nothing is certain that need not be, and nothing possible is omitted. `attained` says that the
 /// bounds of a count of rows are those of some table, and every count between them too.
 fn agrees(found: &Json, column: &str, held: &BTreeMap<String, usize>, tables: usize, attained: bool, context: &str) {
     let listed = listed(found, column);
     for (group, count) in held {
         let standing = listed.get(group).map(String::as_str);
-        assert!(*count == 0 || standing.is_some(), "`{group}` is left out: {found}\n{context}");
+        assert!(*count == 0 || standing.is_some(), "`{group}` is omitted: {found}\n{context}");
         assert!(standing != Some("certain") || *count == tables, "`{group}` is not certain: {found}\n{context}");
         if attained {
             assert_eq!(standing.is_some(), *count > 0, "`{group}`: {found}\n{context}");
@@ -162,7 +162,7 @@ fn agrees(found: &Json, column: &str, held: &BTreeMap<String, usize>, tables: us
     assert_eq!(extra, None, "no table has the group: {found}\n{context}");
 }
 
-/// What HAVING says of cells that cover several values.
+/// The verdict of HAVING on cells that cover several values.
 #[test]
 fn having_is_certain_only_where_every_table_has_the_group() {
     let mut certain = 0;

@@ -1,4 +1,4 @@
-//! What an answer says beside its numbers, and values that no label shows.
+//! The notes of an answer, and values that no label shows.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! The statistics of numbers and dates in a sub-class: three rows that belong together, and what can
-//! be told of them without the values.
+//! The statistics of numbers and dates in a sub-class: three rows that belong together, and what
+//! follows of them without the values.
 
 use hedgerow_table::Bound;
 use hedgerow_table::date::Date;

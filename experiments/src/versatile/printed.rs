@@ -71,8 +71,8 @@ fn largest_color(vertices: AttributeSet, neighbors: &[AttributeSet]) -> Attribut
 
 /// One table in which every protected attribute is sensitive: the largest group of rows that keeps
 /// all constraints becomes a bucket, then the largest of the rest, until none is left. Two groups
-/// that keep the constraints keep them together, so the first group is also the last. `None` without
-/// such a group, or without anything to release by row.
+/// that keep the constraints keep them together, so the first group is also the last. `None`
+/// without such a group, or without anything to release by row.
 ///
 /// With one protected attribute the group is bucketized as any other table, as the paper has it.
 pub(super) fn one_table_as_printed(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Subtable>> {

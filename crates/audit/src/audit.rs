@@ -3,7 +3,7 @@
 
 use std::borrow::Borrow;
 
-use hedgerow_release::{JointShare, Release, ReleasedClasses};
+use hedgerow_release::{JointShare, Release, ReleasedClasses, Tables};
 use hedgerow_table::{NoProgress, Progress, Table, TableError};
 use serde::Serialize;
 
@@ -242,7 +242,7 @@ fn say_what_is_counted(releases: &[Opened<'_>], finding: &mut Finding) {
 
 /// The tables with what their manifests say of rows, and whose they are.
 fn released<'a>(
-    releases: &[Opened<'_>],
+    releases: &[Opened<'a>],
     named: &'a [(String, &'a ReleasedClasses)],
     options: &AuditOptions<'_>,
 ) -> Vec<Released<'a>> {
@@ -257,8 +257,14 @@ fn released<'a>(
     for (release, &custodian) in releases.iter().zip(&custodian) {
         let suppressed = release.release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed);
         let counterfeit = release.release.method() == "clone";
-        for (name, classes) in names.by_ref().take(release.tables.len()) {
-            released.push(Released { name, classes, suppressed, counterfeit, custodian });
+        let (rows, units) = match release.release.tables() {
+            Tables::Generalized(tables) if tables.counts.is_none() => (Some(&tables.table), tables.units.as_slice()),
+            _ => (None, &[][..]),
+        };
+        let release = (release.release, release.tables.len());
+        for (name, classes) in names.by_ref().take(release.1) {
+            let release = Some(release.0);
+            released.push(Released { name, classes, suppressed, counterfeit, custodian, rows, units, release });
         }
     }
     released

@@ -8,6 +8,7 @@
 //! which sensitive values, but not which belong together.
 
 use super::bucketized::GROUP;
+use crate::meaning::NOT_MISSING;
 use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::{Codes, Column, Cover, Table, TableError, with_words};
 
@@ -244,6 +245,14 @@ fn texts(column: &Column) -> Vec<String> {
     (0..column.domain.cardinality() as u32).map(|code| column.domain.text(code)).collect()
 }
 
+/// A codebook has no words for "every number, and not the missing value"; an open interval has.
+fn without_missing(label: &str, cover: Cover) -> Cover {
+    match cover {
+        Cover::Everything if label == NOT_MISSING => Cover::Interval { low: None, high: None },
+        cover => cover,
+    }
+}
+
 fn labels(
     table: &Table,
     quasi: &[String],
@@ -252,7 +261,7 @@ fn labels(
 ) -> Result<Vec<QuasiLabels>, TableError> {
     let of = |name: &String| {
         let labels = texts(column(table, name, place)?);
-        let covers = labels.iter().map(|label| covers(name, label)).collect();
+        let covers = labels.iter().map(|label| without_missing(label, covers(name, label))).collect();
         Ok(QuasiLabels { name: name.clone(), labels, covers })
     };
     quasi.iter().map(of).collect()

@@ -31,6 +31,7 @@ pub use joint::JointShare;
 pub use kinds::generalized::{CountReleased, ReadBy, Within};
 pub use kinds::{Tables, bucketized, cloned, combined, decomposed, generalized};
 pub use manifest::Manifest;
+pub use meaning::NOT_MISSING;
 pub use notation::{can_hold, cover_of_label};
 pub use release::{OpenError, Release};
 pub use role::{ROLES, Role};

@@ -20,6 +20,10 @@ use crate::shape::CODEBOOK;
 
 /// The hierarchies that a field can state that its labels come from.
 pub(crate) const HIERARCHIES: [&str; 5] = ["file", "widths", "breaks", "mask", "dates"];
+/// The label of all numbers where the missing value was cut off. A codebook row has no words for it
+/// and is left blank.
+pub const NOT_MISSING: &str = "not missing";
+
 const FILE: &str = "file";
 const MASK: &str = "mask";
 
@@ -129,7 +133,7 @@ impl<'a> Attribute<'a> {
         match cover {
             _ if text.is_empty() || *cover == Cover::Missing => text.is_empty() && *cover == Cover::Missing,
             _ if self.recoding == Recoding::None => self.is_value(text, cover),
-            Cover::Everything => text == "*" || is_file || self.recoding == Recoding::Local && text == "not missing",
+            Cover::Everything => text == "*" || is_file || self.recoding == Recoding::Local && text == NOT_MISSING,
             Cover::Leaves(leaves) => {
                 let is_masked = self.hierarchy == Some(MASK) && text.ends_with('*') && leaves.as_slice() == [text];
                 let is_set =

@@ -18,17 +18,17 @@ const PROFILES_MAX: usize = 200;
 /// A bucket of a side whose counts are used.
 pub(crate) type Fact = (u32, u32);
 
-/// A person of `profile` has `value`.
+/// A person of `profile` has one of `values`, which are the same to a reader.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Certainty {
+pub(crate) struct Certainty<'a> {
     pub(crate) profile: usize,
-    pub(crate) value: u32,
+    pub(crate) values: &'a [u32],
     /// Also if they were suppressed.
     pub(crate) anyhow: bool,
 }
 
 /// The buckets from which it follows; `None` when they are too many to be found.
-pub(crate) fn explain(problem: &Problem, of: Certainty) -> Result<Option<Vec<Fact>>, TableError> {
+pub(crate) fn explain(problem: &Problem, of: Certainty<'_>) -> Result<Option<Vec<Fact>>, TableError> {
     let profile = of.profile;
     let near = Near::new(problem);
     let target = |side: usize| buckets(problem, &problem.profiles[profile], side);
@@ -108,7 +108,7 @@ impl Near {
     }
 }
 
-fn is_certain(problem: &Problem, near: &Near, of: Certainty, facts: &[Fact]) -> Result<bool, TableError> {
+fn is_certain(problem: &Problem, near: &Near, of: Certainty<'_>, facts: &[Fact]) -> Result<bool, TableError> {
     let mut near = near.of(facts);
     let Some(target) = near.iter().position(|&number| number == of.profile) else { return Ok(false) };
     near.swap(0, target);
@@ -118,8 +118,9 @@ fn is_certain(problem: &Problem, near: &Near, of: Certainty, facts: &[Fact]) -> 
     // Where none of these tables can lack the person, it is asked once.
     let anyhow = of.anyhow && own.clone().any(|scenario| scenario.anyhow);
     let own = own.filter(|scenario| scenario.anyhow == anyhow);
-    let mut left = own.flat_map(|scenario| scenario.left().map(|query| query.value));
-    Ok(!solved.contradiction && left.next() == Some(of.value) && left.next().is_none())
+    let left = own.flat_map(|scenario| scenario.left().map(|query| query.value));
+    let mut left = left.flat_map(|value| part.alike(&part.profiles[0], value)).peekable();
+    Ok(!solved.contradiction && left.peek().is_some() && left.all(|value| of.values.contains(&value)))
 }
 
 /// The problem with nothing but these buckets and the profiles that can be in them; the first of
@@ -137,7 +138,13 @@ fn restricted(problem: &Problem, profiles: &[usize], facts: &[Fact]) -> Problem 
         if kept.is_empty() {
             continue;
         }
-        let mut new = Side { starts: vec![0], unlisted: side.unlisted, absent: u64::MAX >> 8, ..Side::default() };
+        let mut new = Side {
+            starts: vec![0],
+            unlisted: side.unlisted,
+            absent: u64::MAX >> 8,
+            statements: side.statements.clone(),
+            ..Side::default()
+        };
         let mut class_of = vec![u32::MAX; side.sizes.len()];
         for (class, bucket) in side.bucket_of.iter().enumerate() {
             if let Ok(own) = kept.binary_search(bucket) {

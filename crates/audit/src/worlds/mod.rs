@@ -40,7 +40,7 @@ pub(crate) use self::flow::Network;
 use self::membership::Options;
 #[cfg(test)]
 use self::problem::ABSENT;
-pub(crate) use self::problem::{KnownPeople, Presence, Problem, Profile, Side};
+pub(crate) use self::problem::{KnownPeople, Presence, Problem, Profile, Side, Statements, UNSAID};
 pub(crate) use self::query::{Answer, Scenario};
 pub(crate) use self::swaps::Truth;
 use self::system::System;

@@ -51,7 +51,12 @@ impl Enumeration<'_> {
             }
             return;
         }
+        let profile = &self.problem.profiles[self.people[self.chosen.len()] as usize];
         for value in 0..=self.problem.values {
+            // Of values that the tables of this person say the same of, the first stands for all.
+            if self.problem.alike(profile, value).first() != Some(&value) {
+                continue;
+            }
             self.chosen.push((value, Vec::new()));
             self.side(value);
             self.chosen.pop();
@@ -128,8 +133,9 @@ impl Enumeration<'_> {
 /// Where no people are listed: by profile, the values that some solution gives to at least one of
 /// it.
 pub(crate) fn enumerate_cells(problem: &Problem) -> BTreeMap<u32, Vec<u32>> {
-    let cells: Vec<(u32, u32)> =
+    let mut cells: Vec<(u32, u32)> =
         (0..problem.profiles.len() as u32).flat_map(|p| (0..problem.values).map(move |value| (p, value))).collect();
+    cells.retain(|&(p, value)| problem.alike(&problem.profiles[p as usize], value).first() == Some(&value));
     let mut state = Cells {
         problem,
         cells,

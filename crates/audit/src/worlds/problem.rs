@@ -1,15 +1,21 @@
 //! What an attacker knows, without any file: people who look alike, released tables, who is in
 //! them.
 //!
+//! A *value* is all that the tables together say of a person beside their class. A *statement* is
+//! what one table says of it: in the simplest case the value itself, coarser where a table rounds
+//! or lacks a column, so that several values share one.
+//!
 //! A *profile* is a set of people who fit the same classes in every table: nothing tells them
 //! apart, so they are counted and never named. A *side* is one released table. A *world* gives
 //! every person of a profile a value and, on each side, a class or none, so that
 //!
 //! - a person is in a class whose labels fit, and in none only where they may be absent;
-//! - on each side, no class has more people than rows, no bucket more people of a value than it
+//! - on each side, no class has more people than rows, no bucket more people of a statement than it
 //!   counts;
 //! - at most [`Side::absent`] people are absent, and at most [`Side::unlisted`] rows are left over
 //!   for people of whom nothing is known.
+
+use hashbrown::HashSet;
 
 /// The bucket of a person who is not in a table.
 pub(crate) const ABSENT: u32 = u32::MAX;
@@ -44,8 +50,10 @@ pub(crate) struct Side {
     pub(crate) bucket_of: Vec<u32>,
     /// Where the counts of each bucket begin, and the end.
     pub(crate) starts: Vec<u32>,
-    /// Values with their rows, bucket after bucket, ascending within each.
+    /// Statements with their rows, bucket after bucket, ascending within each.
     pub(crate) counts: Vec<(u32, u32)>,
+    /// What the table says of each value.
+    pub(crate) statements: Statements,
     /// At most this many rows are of people outside all profiles.
     pub(crate) unlisted: u64,
     /// At most this many people who may be absent are.
@@ -65,20 +73,71 @@ impl Side {
         &self.counts[self.starts[bucket as usize] as usize..self.starts[bucket as usize + 1] as usize]
     }
 
-    /// Rows of a value in a bucket.
+    /// Rows of a bucket that say what the table says of a value.
     pub(crate) fn rows_of(&self, bucket: u32, value: u32) -> u32 {
-        let counts = self.of_bucket(bucket);
-        counts.binary_search_by_key(&value, |&(value, _)| value).map_or(0, |found| counts[found].1)
+        self.position(bucket, value).map_or(0, |position| self.counts[position].1)
     }
 
-    /// Where the count of a value in a bucket is among all counts.
+    /// Where the count of what is said of a value in a bucket is among all counts.
     pub(crate) fn position(&self, bucket: u32, value: u32) -> Option<usize> {
-        let found = self.of_bucket(bucket).binary_search_by_key(&value, |&(value, _)| value).ok()?;
+        let wanted = self.statements.of(value);
+        let found = self.of_bucket(bucket).binary_search_by_key(&wanted, |&(statement, _)| statement).ok()?;
         Some(self.starts[bucket as usize] as usize + found)
+    }
+
+    /// The values that the rows of a bucket can have, ascending.
+    pub(crate) fn values_of(&self, bucket: u32) -> Vec<u32> {
+        let said = self.of_bucket(bucket).iter().map(|&(statement, _)| statement);
+        let Some(behind) = &self.statements.behind else { return said.collect() };
+        let mut values: Vec<u32> = said.flat_map(|statement| &behind[statement as usize]).copied().collect();
+        values.sort_unstable();
+        values
     }
 
     pub(crate) fn rows(&self) -> u64 {
         self.sizes.iter().map(|&size| u64::from(size)).sum()
+    }
+}
+
+/// A value of which a table says nothing: nobody who has it is in the table.
+pub(crate) const UNSAID: u32 = u32::MAX;
+
+/// What one table says of each value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Statements {
+    /// By value, its statement or [`UNSAID`]; empty where statements are values.
+    of_value: Vec<u32>,
+    /// By statement, its values; `None` where statements are values.
+    behind: Option<Vec<Vec<u32>>>,
+}
+
+impl Statements {
+    /// By value, its statement or [`UNSAID`]; `count` is the number of statements.
+    pub(crate) fn new(of_value: Vec<u32>, count: usize) -> Statements {
+        let mut behind = vec![Vec::new(); count];
+        for (value, &statement) in (0..).zip(&of_value) {
+            if statement != UNSAID {
+                behind[statement as usize].push(value);
+            }
+        }
+        Statements { of_value, behind: Some(behind) }
+    }
+
+    pub(crate) fn of(&self, value: u32) -> u32 {
+        match &self.behind {
+            None => value,
+            Some(_) => self.of_value.get(value as usize).copied().unwrap_or(UNSAID),
+        }
+    }
+
+    /// Whether several values share a statement.
+    pub(crate) fn is_shared(&self, statement: u32) -> bool {
+        self.behind.as_ref().is_some_and(|behind| behind[statement as usize].len() > 1)
+    }
+
+    /// Whether every statement is the value itself.
+    pub(crate) fn are_values(&self) -> bool {
+        self.behind.is_none()
     }
 }
 
@@ -107,5 +166,35 @@ impl Problem {
             Presence::Away => &[],
             _ => &self.sides[side].places[profile.places[side] as usize],
         }
+    }
+
+    /// Whether the tables say the values themselves.
+    pub(crate) fn says_values(&self) -> bool {
+        self.sides.iter().all(|side| side.statements.are_values())
+    }
+
+    /// What the tables that people of a profile can be in say of a value.
+    pub(crate) fn said(&self, profile: &Profile, value: u32) -> Vec<u32> {
+        let sides = self.sides.iter().zip(&profile.presence);
+        let here = sides.filter(|(_, presence)| **presence != Presence::Away);
+        here.map(|(side, _)| side.statements.of(value)).collect()
+    }
+
+    /// Of values that these tables say the same of, the first.
+    pub(crate) fn first_of_alike(&self, profile: &Profile, mut values: Vec<u32>) -> Vec<u32> {
+        if !self.says_values() {
+            let mut known: HashSet<Vec<u32>> = HashSet::new();
+            values.retain(|&value| known.insert(self.said(profile, value)));
+        }
+        values
+    }
+
+    /// All values that these tables say the same of.
+    pub(crate) fn alike(&self, profile: &Profile, value: u32) -> Vec<u32> {
+        if self.says_values() {
+            return vec![value];
+        }
+        let said = self.said(profile, value);
+        (0..=self.values).filter(|&other| self.said(profile, other) == said).collect()
     }
 }

@@ -78,6 +78,7 @@ impl Scenario {
     }
 
     /// Whether it is known which values are possible, and which are not.
+    #[cfg(test)]
     pub(crate) fn is_decided(&self) -> bool {
         self.left().count() <= 1 || self.left().all(|query| query.answer == Answer::Possible)
     }

@@ -217,8 +217,7 @@ fn domain(problem: &Problem, buckets: &[Vec<(u32, Vec<Place>)>]) -> Vec<u32> {
         if buckets.iter().any(|(bucket, _)| *bucket == ABSENT) {
             continue;
         }
-        let mut values: Vec<u32> =
-            buckets.iter().flat_map(|(bucket, _)| side.of_bucket(*bucket)).map(|&(value, _)| value).collect();
+        let mut values: Vec<u32> = buckets.iter().flat_map(|(bucket, _)| side.values_of(*bucket)).collect();
         if buckets.len() > 1 {
             values.sort_unstable();
             values.dedup();
@@ -245,7 +244,7 @@ fn add_profile(
     let several = buckets.iter().filter(|buckets| buckets.len() > 1).count() as i8;
     let total = builder.sum(i64::from(least), i64::from(most));
     let mut variables = ProfileVariables::default();
-    for value in domain(problem, &buckets) {
+    for value in problem.first_of_alike(profile, domain(problem, &buckets)) {
         let w = builder.variable(0, most, several - 1);
         builder.add(total, w);
         variables.values.push((value, w));

@@ -105,11 +105,17 @@ fn side_of(rng: &mut StdRng, people: &[Person], profiles: usize, side: usize, cl
         false => (0..classes).collect(),
     };
     let buckets = bucket_of.iter().max().map_or(0, |&most| most + 1);
+    // A table may say the same of several values.
+    let said = |value: u32| value / 2;
+    let statements = match rng.random_bool(0.3) {
+        true => Statements::new((0..values).map(said).collect(), values as usize),
+        false => Statements::default(),
+    };
     let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut sizes = vec![0; classes as usize];
     for (class, value) in &rows {
         sizes[*class as usize] += 1;
-        *counts.entry((bucket_of[*class as usize], *value)).or_default() += 1;
+        *counts.entry((bucket_of[*class as usize], statements.of(*value))).or_default() += 1;
     }
     let starts = (0..=buckets).map(|bucket| counts.range(..(bucket, 0)).count() as u32).collect();
     let counts = counts.iter().map(|(&(_, value), &rows)| (value, rows)).collect();
@@ -124,7 +130,8 @@ fn side_of(rng: &mut StdRng, people: &[Person], profiles: usize, side: usize, cl
     let absent = people.iter().filter(|person| person.classes[side] == ABSENT).count() as u64;
     let shown = rng.random_bool(0.15);
     let slack = if rng.random_bool(0.1) { 1 } else { 0 };
-    Side { sizes, bucket_of, starts, counts, unlisted: more as u64 + slack, absent: absent + slack, places, shown }
+    let (unlisted, absent) = (more as u64 + slack, absent + slack);
+    Side { sizes, bucket_of, starts, counts, statements, unlisted, absent, places, shown }
 }
 
 /// Compares with every world: exactly the possible values are left, each with its share of them.

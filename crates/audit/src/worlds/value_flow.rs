@@ -111,6 +111,8 @@ struct Counts<'a> {
     side: usize,
     nodes: HashMap<u32, u32>,
     sink: bool,
+    /// The flow is of the rows of one value.
+    of_one_value: bool,
 }
 
 impl Counts<'_> {
@@ -120,8 +122,11 @@ impl Counts<'_> {
             return found;
         }
         let node = draft.network.add_node();
-        let rows = u64::from(side.counts[position].1);
-        let low = rows.saturating_sub(side.unlisted);
+        let (statement, rows) = side.counts[position];
+        let rows = u64::from(rows);
+        // Where the flow is of one value, other values may take up the rows of a shared statement.
+        let may_be_others = self.of_one_value && side.statements.is_shared(statement);
+        let low = if may_be_others { 0 } else { rows.saturating_sub(side.unlisted) };
         match self.sink {
             true => draft.network.add_edge(node, SINK, low, rows),
             false => draft.network.add_edge(SOURCE, node, low, rows),
@@ -145,7 +150,7 @@ pub(crate) fn settle_block(
         return Some(());
     }
     let mut draft = Draft::new();
-    let mut counts = Counts { problem, side: block.side, nodes: HashMap::new(), sink: true };
+    let mut counts = Counts { problem, side: block.side, nodes: HashMap::new(), sink: true, of_one_value: false };
     for &number in &block.profiles {
         let (variables, profile) = (&system.profiles[number as usize], &problem.profiles[number as usize]);
         let person = draft.network.add_node();
@@ -185,8 +190,8 @@ pub(crate) fn settle_value(
 ) -> Option<()> {
     let mut draft = Draft::new();
     let mut counts = [
-        Counts { problem, side: sides[0], nodes: HashMap::new(), sink: false },
-        Counts { problem, side: sides[1], nodes: HashMap::new(), sink: true },
+        Counts { problem, side: sides[0], nodes: HashMap::new(), sink: false, of_one_value: true },
+        Counts { problem, side: sides[1], nodes: HashMap::new(), sink: true, of_one_value: true },
     ];
     for &(number, at) in holders {
         let variables = &system.profiles[number as usize];

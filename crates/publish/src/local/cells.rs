@@ -5,6 +5,7 @@
 //! values may look like ranges: a label that is taken gets its level or a mark added.
 
 use hashbrown::{HashMap, HashSet};
+use hedgerow_release::NOT_MISSING;
 use hedgerow_table::hierarchy::{Bound, interval_label};
 use hedgerow_table::{Cover, Domain, Kind, Label, Values};
 
@@ -12,10 +13,6 @@ use crate::bind::Quasi;
 use crate::declared_range::bounded;
 use crate::generalized::public;
 use hedgerow_cuts::{Axis, Line, Shape, Span};
-
-/// The label of all numbers where the missing value was cut off. A codebook row has no words for it
-/// and is left blank.
-const NOT_MISSING: &str = "not missing";
 
 /// A set of more values names the most frequent ones and counts the others.
 const NAMED_MAX: usize = 4;

@@ -8,20 +8,20 @@ use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Progress, TableError};
 
 use super::joint::known_people;
-use super::{Attacker, EXPLAINED_MAX, Left, Tables, Tally, explanation};
+use super::{Attacker, EXPLAINED_MAX, Fits, Left, LeftRecords, Tables, Tally, explanation};
 use crate::combined_view::Combination;
 use crate::finding::{Explanation, Exposure, Finding, Needs, ReleaseCells};
 use crate::joint_cells::joint_cells;
-use crate::worlds::{Beside, Certainty, Layers, Presence, Problem, Profile, Solved, solve};
+use crate::worlds::{Answer, Beside, Certainty, Layers, Presence, Problem, Profile, Solved, solve};
 
 /// More combinations than this are not listed.
 const COMBINATIONS_MAX: usize = 2_000_000;
 
 /// The classes as profiles: how many people are in a combination is not known.
 fn problem(tables: &Tables<'_>, combinations: impl Iterator<Item = Vec<u32>>) -> Problem {
-    let mut problem = Problem { values: tables.values.len() as u32, ..Problem::default() };
-    let suppressed: u64 = tables.tables.iter().map(|(table, _)| table.suppressed).sum();
-    for (number, (table, _)) in tables.tables.iter().enumerate() {
+    let mut problem = Problem { values: tables.values(), ..Problem::default() };
+    let suppressed: u64 = tables.tables.iter().map(|table| table.suppressed).sum();
+    for (number, table) in tables.tables.iter().enumerate() {
         let mut side = tables.side(number);
         side.unlisted = suppressed - table.suppressed;
         side.places = (0..side.sizes.len() as u32).map(|class| vec![class]).collect();
@@ -38,9 +38,9 @@ fn problem(tables: &Tables<'_>, combinations: impl Iterator<Item = Vec<u32>>) ->
 /// The worlds in which every person is in every table, where the tables can be about the same
 /// people.
 fn joint(tables: &Tables<'_>, problem: &Problem, progress: &dyn Progress) -> Result<Option<Solved>, TableError> {
-    let sources: Vec<u64> = tables.tables.iter().map(|(table, _)| table.classes.rows + table.suppressed).collect();
+    let sources: Vec<u64> = tables.tables.iter().map(|table| table.classes.rows + table.suppressed).collect();
     let alike = sources.windows(2).all(|pair| pair[0] == pair[1]);
-    if !alike || tables.tables.iter().any(|(table, _)| table.counterfeit) {
+    if !alike || tables.tables.iter().any(|table| table.counterfeit) {
         return Ok(None);
     }
     let solved = solve(problem, Layers::ALL, Beside::default(), progress)?;
@@ -55,16 +55,16 @@ pub(super) fn meeting(
 ) -> Result<Option<Vec<bool>>, TableError> {
     let problem = problem(tables, combinations.iter().map(|combination| combination.views.clone()));
     let solved = joint(tables, &problem, attacker.progress)?;
-    let left = solved.map(|solved| solved_left(&solved, problem.profiles.len()));
+    let left = solved.map(|solved| solved_left(tables, &solved, problem.profiles.len()));
     Ok(left.map(|left| left.iter().map(|left| !left.values.is_empty()).collect()))
 }
 
-pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker<'_>) -> Result<(), TableError> {
-    let classes: Vec<&ReleasedClasses> = tables.tables.iter().map(|(table, _)| table.classes).collect();
+pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker<'_>) -> Result<Fits, TableError> {
+    let classes: Vec<&ReleasedClasses> = tables.tables.iter().map(|table| table.classes).collect();
     let combinations = joint_cells(&classes, COMBINATIONS_MAX);
     if combinations.cut {
         finding.note_needs(Needs::People, "too many combinations of cells to examine all");
-        return Ok(());
+        return Ok(Fits::Together);
     }
     let combinations = combinations.combinations;
     let mut problem = problem(tables, combinations.iter().cloned());
@@ -77,8 +77,8 @@ pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker
         solved = joint(tables, &problem, attacker.progress)?;
     }
     let left: Vec<Left> = match &solved {
-        Some(solved) => solved_left(solved, problem.profiles.len()),
-        None => problem.profiles.iter().map(|profile| intersection(&problem, profile)).collect(),
+        Some(solved) => solved_left(tables, solved, problem.profiles.len()),
+        None => problem.profiles.iter().map(|profile| intersection(tables, &problem, profile)).collect(),
     };
     let assumed = match (&solved, tables.tables.len()) {
         (_, 1) => "the attacker knows the cells of one person who is in the release",
@@ -102,9 +102,9 @@ pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker
     }
     tally.finish(finding, solved.as_ref().map_or(&[], |solved| solved.limits.as_slice()));
     explain_exposed(finding, tables, &problem, solved.is_some(), &left)?;
-    finding.people = tables.tables.iter().map(|(table, _)| table.classes.rows).min().unwrap_or(0);
+    finding.people = tables.tables.iter().map(|table| table.classes.rows).min().unwrap_or(0);
     finding.at_risk = rows_at_risk(&problem, &combinations, &left);
-    Ok(())
+    Ok(Fits::of(solved.is_some()))
 }
 
 /// How the one value follows that is left in some combinations of cells.
@@ -120,11 +120,14 @@ fn explain_exposed(
     for (number, left) in exposed {
         let (value, profile) = (left.values[0].0, &problem.profiles[number]);
         let steps = match is_joint {
-            true => explanation::steps(tables, &all, problem, Certainty { profile: number, value, anyhow: false })?,
+            true => {
+                let certain = Certainty { profile: number, values: &left.records, anyhow: false };
+                explanation::steps(tables, &all, problem, certain, value)?
+            }
             // Nothing but the cells of the combination was used.
             false => Some(explanation::by_cells(tables, problem, number, value)),
         };
-        let value = tables.text(value).to_owned();
+        let value = tables.text(value);
         finding.explanations.extend(steps.map(|steps| Explanation {
             people: u64::from(profile.people.0),
             value,
@@ -135,28 +138,27 @@ fn explain_exposed(
     Ok(())
 }
 
-fn solved_left(solved: &Solved, profiles: usize) -> Vec<Left> {
-    let mut left: Vec<Left> = (0..profiles).map(|_| Left { people: 0, values: Vec::new(), is_decided: true }).collect();
+fn solved_left(tables: &Tables<'_>, solved: &Solved, profiles: usize) -> Vec<Left> {
+    let mut left: Vec<LeftRecords> = vec![LeftRecords::default(); profiles];
     for scenario in &solved.scenarios {
-        let own = &mut left[scenario.profile as usize];
-        own.values = scenario.left().map(|query| (query.value, None)).collect();
-        own.is_decided = scenario.is_decided();
+        let own = scenario.left().map(|query| (query.value, None, query.answer == Answer::Possible));
+        left[scenario.profile as usize].records = own.collect();
     }
-    left
+    left.into_iter().map(|left| left.grouped(tables, 0, |_| true)).collect()
 }
 
 /// What all cells of a combination have in common.
-fn intersection(problem: &Problem, profile: &Profile) -> Left {
+fn intersection(tables: &Tables<'_>, problem: &Problem, profile: &Profile) -> Left {
     let mut values: Option<Vec<u32>> = None;
     for (side, &class) in problem.sides.iter().zip(&profile.places) {
         let bucket = side.bucket_of[class as usize];
         match &mut values {
-            None => values = Some(side.of_bucket(bucket).iter().map(|&(value, _)| value).collect()),
+            None => values = Some(side.values_of(bucket)),
             Some(values) => values.retain(|&value| side.rows_of(bucket, value) > 0),
         }
     }
-    let values = values.unwrap_or_default().into_iter().map(|value| (value, None)).collect();
-    Left { people: 0, values, is_decided: true }
+    let records = values.unwrap_or_default().into_iter().map(|value| (value, None, true)).collect();
+    LeftRecords { records }.grouped(tables, 0, |_| true)
 }
 
 /// At most this many rows of one table can be in combinations that leave one value: of the table
@@ -166,11 +168,18 @@ fn rows_at_risk(problem: &Problem, combinations: &[Vec<u32>], left: &[Left]) -> 
         let table = &problem.sides[side];
         let mut rows = vec![0u64; table.sizes.len()];
         for (combination, left) in combinations.iter().zip(left) {
-            let [(value, _)] = left.values[..] else { continue };
+            if left.values.len() != 1 {
+                continue;
+            }
             // No more than have the value on every side.
             let most = combination.iter().zip(&problem.sides).map(|(&class, side)| {
                 let bucket = side.bucket_of[class as usize];
-                u64::from(side.sizes[class as usize].min(side.rows_of(bucket, value)))
+                let mut counts: Vec<usize> =
+                    left.records.iter().filter_map(|&record| side.position(bucket, record)).collect();
+                counts.sort_unstable();
+                counts.dedup();
+                let rows: u64 = counts.iter().map(|&at| u64::from(side.counts[at].1)).sum();
+                rows.min(u64::from(side.sizes[class as usize]))
             });
             rows[combination[side] as usize] += most.min().unwrap_or(0);
         }
@@ -181,9 +190,9 @@ fn rows_at_risk(problem: &Problem, combinations: &[Vec<u32>], left: &[Left]) -> 
 
 fn exposure(tables: &Tables<'_>, combination: &[u32], left: &Left) -> Exposure {
     let cells = tables.tables.iter().zip(combination);
-    let cells = cells.map(|((table, _), &class)| ReleaseCells::new(table.name, table.classes.describe(class as usize)));
+    let cells = cells.map(|(table, &class)| ReleaseCells::new(table.name, table.classes.describe(class as usize)));
     let share = left.confidence();
-    let values = left.values.iter().map(|&(value, _)| (tables.text(value).to_owned(), share)).collect();
+    let values = left.values.iter().map(|&(value, _)| (tables.text(value), share)).collect();
     let why = match left.values.len() {
         1 => "every table that fits the releases gives this value to a person in these cells".to_owned(),
         count => format!("the tables that fit the releases leave {count} values to a person in these cells"),

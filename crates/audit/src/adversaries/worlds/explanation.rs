@@ -13,7 +13,8 @@ pub(super) fn steps(
     tables: &Tables<'_>,
     positions: &[usize],
     problem: &Problem,
-    of: Certainty,
+    of: Certainty<'_>,
+    value: u32,
 ) -> Result<Option<Vec<String>>, TableError> {
     let Some(facts) = explain(problem, of)? else { return Ok(None) };
     let mut steps: Vec<String> = facts.iter().map(|&fact| step(tables, positions, problem, fact)).collect();
@@ -22,7 +23,7 @@ pub(super) fn steps(
         1 => "the person".to_owned(),
         several => format!("each of the {several} people who look like this person"),
     };
-    steps.push(format!("only `{}` is left for {people}", tables.text(of.value)));
+    steps.push(format!("only `{}` is left for {people}", tables.text(value)));
     Ok(Some(steps))
 }
 
@@ -43,7 +44,8 @@ fn is_listed(problem: &Problem) -> bool {
 
 /// One class or bucket: its rows, and who can be in it.
 fn step(tables: &Tables<'_>, positions: &[usize], problem: &Problem, (side, bucket): Fact) -> String {
-    let (released, _) = &tables.tables[positions[side as usize]];
+    let number = positions[side as usize];
+    let released = &tables.tables[number];
     let table = &problem.sides[side as usize];
     let classes: Vec<usize> = (0..table.bucket_of.len()).filter(|&class| table.bucket_of[class] == bucket).collect();
     let what = match classes[..] {
@@ -53,7 +55,7 @@ fn step(tables: &Tables<'_>, positions: &[usize], problem: &Problem, (side, buck
     let counts = table.of_bucket(bucket);
     let rows: u32 = counts.iter().map(|&(_, rows)| rows).sum();
     if !is_listed(problem) {
-        return format!("{}: {what} has {rows} rows ({})", released.name, values(tables, counts));
+        return format!("{}: {what} has {rows} rows ({})", released.name, values(tables, number, counts));
     }
     let (mut fit, mut only) = (0u64, 0u64);
     for profile in &problem.profiles {
@@ -69,7 +71,7 @@ fn step(tables: &Tables<'_>, positions: &[usize], problem: &Problem, (side, buck
         () if fit == only => format!("{fit} of the people listed are in it"),
         () => format!("{fit} people fit it, {only} of them no other class"),
     };
-    format!("{}: {what} has {rows} rows ({}); {people}", released.name, values(tables, counts))
+    format!("{}: {what} has {rows} rows ({}); {people}", released.name, values(tables, number, counts))
 }
 
 /// Whether a profile can be in a bucket by its labels, and whether it can be elsewhere.
@@ -86,9 +88,9 @@ fn described(cells: &[(&str, &str)]) -> String {
     if cells.is_empty() { "the class of all rows".to_owned() } else { format!("the class {}", cells.join(", ")) }
 }
 
-fn values(tables: &Tables<'_>, counts: &[(u32, u32)]) -> String {
+fn values(tables: &Tables<'_>, number: usize, counts: &[(u32, u32)]) -> String {
     let named = counts.iter().take(VALUES_MAX);
-    let mut texts: Vec<String> = named.map(|&(value, rows)| format!("`{}` {rows}", tables.text(value))).collect();
+    let mut texts: Vec<String> = named.map(|&(said, rows)| format!("{} {rows}", tables.said(number, said))).collect();
     if counts.len() > VALUES_MAX {
         texts.push(format!("{} more", counts.len() - VALUES_MAX));
     }

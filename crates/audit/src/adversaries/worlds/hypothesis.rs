@@ -87,7 +87,8 @@ pub(super) fn can_be_there(
     let count: u64 = here.clone().map(|(_, &people)| u64::from(people)).sum();
     let unlisted = (side.rows() + absent).saturating_sub(count);
     let own = Side { absent, unlisted, shown: false, ..side.clone() };
-    let largest = rows.keys().chain(side.counts.iter().map(|(value, _)| value)).max().copied().unwrap_or(0);
+    let said = (0..side.buckets() as u32).flat_map(|bucket| side.values_of(bucket));
+    let largest = rows.keys().copied().chain(said).max().unwrap_or(0);
     let is_true = cases.iter().all(|case| case.truth.is_some());
     let presence = if absent > 0 { Presence::Either } else { Presence::Here };
     let mut numbers: HashMap<(u32, u32), usize> = HashMap::new();
@@ -161,7 +162,8 @@ pub(super) fn most_here(
         buckets.dedup();
         for bucket in buckets {
             let counts = side.starts[bucket as usize] as usize..side.starts[bucket as usize + 1] as usize;
-            for position in counts.filter(|&at| truth.is_none_or(|truth| truth == side.counts[at].0)) {
+            let said = truth.map(|truth| side.statements.of(truth));
+            for position in counts.filter(|&at| said.is_none_or(|said| said == side.counts[at].0)) {
                 network.add_edge(*node, 2 + position as u32, 0, *people);
             }
         }

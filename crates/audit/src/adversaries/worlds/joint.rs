@@ -11,8 +11,8 @@ use crate::worlds::KnownPeople;
 /// How many people are in the combinations that each share speaks of. A share that speaks of an
 /// attribute which no table has says nothing.
 pub(super) fn known_people(tables: &Tables<'_>, combinations: &[Vec<u32>], joint: &[JointShare]) -> Vec<KnownPeople> {
-    let classes: Vec<&ReleasedClasses> = tables.tables.iter().map(|(table, _)| table.classes).collect();
-    let suppressed: u64 = tables.tables.iter().map(|(table, _)| table.suppressed).sum();
+    let classes: Vec<&ReleasedClasses> = tables.tables.iter().map(|table| table.classes).collect();
+    let suppressed: u64 = tables.tables.iter().map(|table| table.suppressed).sum();
     let mut known = Vec::new();
     for share in joint {
         let has = |name: &str| classes.iter().any(|table| table.quasi.iter().any(|quasi| quasi.name == name));
@@ -46,12 +46,12 @@ pub(super) fn known_people(tables: &Tables<'_>, combinations: &[Vec<u32>], joint
 /// At least and at most this many people meet the condition of a share, by the tables that have its
 /// attributes.
 fn given(tables: &Tables<'_>, share: &JointShare) -> (u64, u64) {
-    let source = |(table, _): &(super::Released<'_>, _)| table.classes.rows + table.suppressed;
+    let source = |table: &super::Released<'_>| table.classes.rows + table.suppressed;
     let (mut least, mut most) = (0, tables.tables.iter().map(source).max().unwrap_or(0));
     if share.given.is_empty() {
         return (tables.tables.iter().map(source).min().unwrap_or(0), most);
     }
-    for (table, _) in &tables.tables {
+    for table in &tables.tables {
         let classes = table.classes;
         let has = |condition: &Condition| classes.quasi.iter().any(|quasi| quasi.name == condition.attribute);
         if !share.given.iter().all(has) {

@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::hypothesis::{Case, Standing, can_be_there, everyone, standing};
 use super::ways::{Ways, ways_to_stay};
-use super::{Attacker, Columns, EXPLAINED_MAX, Left, Tables, Tally, explanation};
+use super::{Attacker, Columns, EXPLAINED_MAX, Fits, Left, LeftRecords, Tables, Tally, explanation};
 use crate::finding::{Explanation, Exposure, Finding, ReleaseCells};
 use crate::people::FoundPeople;
-use crate::worlds::{Beside, Certainty, Layers, Presence, Problem, Profile, Side, Solved, Truth, solve};
+use crate::worlds::{Answer, Beside, Certainty, Layers, Presence, Problem, Profile, Side, Solved, Truth, solve};
 
 /// Sets of values that are distinguished for one case.
 const ALTERNATIVES_MAX: usize = 4096;
@@ -31,6 +31,8 @@ struct Outcome {
     left: Vec<Left>,
     groups: Vec<Solution>,
     limits: Vec<String>,
+    /// Some world fits all tables that everyone is taken to be in.
+    fits: bool,
 }
 
 /// The worlds of some tables.
@@ -47,18 +49,18 @@ pub(super) fn run(
     tables: &Tables<'_>,
     people: &Table,
     attacker: Attacker<'_>,
-) -> Result<(), TableError> {
+) -> Result<Fits, TableError> {
     let setting = Setting::new(tables, people, attacker)?;
     let standings: Vec<Standing> = setting.standings(attacker.progress)?;
     let ln_prior: Vec<f64> = match attacker.prior {
         [] => Vec::new(),
         prior => {
             let of = |value: &String| prior.iter().find(|(text, _)| text == value).map_or(1.0, |(_, weight)| *weight);
-            tables.values.iter().map(|value| of(value).ln()).collect()
+            (0..tables.values()).map(|record| of(&tables.text(tables.value(record, |_| true))).ln()).collect()
         }
     };
     let (standings, first) = setting.outcome(standings, &ln_prior, attacker)?;
-    let Outcome { mut left, groups, limits } = first;
+    let Outcome { mut left, groups, limits, fits } = first;
     // By case, which assumptions leave the fewest values; of each that are needed to explain one,
     // what was found.
     let mut of_case = vec![0usize; setting.cases.len()];
@@ -92,9 +94,11 @@ pub(super) fn run(
     finding.details.insert("assumed".to_owned(), json!(assumed));
     finding.people = people.rows as u64;
     let mut tally = Tally::new();
-    let mut nowhere = 0u64;
+    let (mut nowhere, mut nowhere_left) = (0u64, 0u64);
     for (case, left) in setting.cases.iter().zip(&left) {
-        nowhere += if left.values.is_empty() { left.people } else { 0 };
+        let lost = if left.values.is_empty() { left.people } else { 0 };
+        nowhere += lost;
+        nowhere_left += if setting.is_nowhere(case) { 0 } else { lost };
         tally.add(finding, left, || setting.exposure(case, left));
     }
     tally.finish(finding, &limits);
@@ -109,14 +113,14 @@ pub(super) fn run(
         finding.explanations.extend(setting.explanation(case, &left[case], &found[of_case[case]])?);
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
-    Ok(())
+    Ok(Fits::of(fits && nowhere_left == 0))
 }
 
 impl<'a> Setting<'a> {
     fn new(tables: &'a Tables<'a>, people: &Table, attacker: Attacker<'_>) -> Result<Setting<'a>, TableError> {
         let mut sides = Vec::new();
         let mut seen: Vec<Vec<u32>> = Vec::new();
-        for (number, (table, _)) in tables.tables.iter().enumerate() {
+        for (number, table) in tables.tables.iter().enumerate() {
             attacker.progress.check()?;
             let telling = table.classes.quasi.iter();
             let mut telling = telling.filter(|quasi| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
@@ -132,14 +136,7 @@ impl<'a> Setting<'a> {
             sides.push(side);
             seen.push(found.of_person);
         }
-        let truth = people.column(tables.protect).map(|column| {
-            let code = |code| match tables.values.binary_search(&column.domain.text(code)) {
-                Ok(found) => found as u32,
-                Err(_) => tables.values.len() as u32,
-            };
-            let codes: Vec<u32> = (0..column.domain.cardinality() as u32).map(code).collect();
-            (0..people.rows).map(|row| codes[column.codes.get(row) as usize]).collect::<Vec<u32>>()
-        });
+        let truth = tables.records_of(people);
         let mut numbers: HashMap<(Vec<u32>, Option<u32>), u32> = HashMap::new();
         let mut cases: Vec<Case> = Vec::new();
         let mut of_person = Vec::with_capacity(people.rows);
@@ -159,7 +156,7 @@ impl<'a> Setting<'a> {
     fn standings(&self, progress: &dyn Progress) -> Result<Vec<Standing>, TableError> {
         let all = everyone(&self.cases);
         let mut standings = Vec::with_capacity(self.sides.len());
-        for (table, (side, (released, _))) in self.sides.iter().zip(&self.tables.tables).enumerate() {
+        for (table, (side, released)) in self.sides.iter().zip(&self.tables.tables).enumerate() {
             let own = standing(side, table, &self.cases, released.suppressed, released.counterfeit);
             let is_possible = match own {
                 Standing::Everyone { absent, .. } => can_be_there(side, table, &self.cases, &all, absent, progress)?,
@@ -173,10 +170,10 @@ impl<'a> Setting<'a> {
     /// Earlier releases of the newest one's custodian that not everyone is in: who can have stayed.
     /// `None` when there is none, or true values are not known.
     fn ways_to_stay(&self, standings: &[Standing], progress: &dyn Progress) -> Result<Option<Ways>, TableError> {
-        let newest = self.tables.tables.last().and_then(|(newest, _)| newest.custodian);
+        let newest = self.tables.tables.last().and_then(|newest| newest.custodian);
         let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
         let is_own = |table: &usize| {
-            let (released, _) = &self.tables.tables[*table];
+            let released = &self.tables.tables[*table];
             standings[*table] == Standing::Target && released.custodian == newest && !released.counterfeit
         };
         let own: Vec<usize> = (0..standings.len()).filter(is_own).collect();
@@ -197,9 +194,11 @@ impl<'a> Setting<'a> {
         let strong: Vec<usize> = (0..standings.len()).filter(|&table| standings[table] != Standing::Target).collect();
         let mut limits = Vec::new();
         let mut groups = Vec::new();
+        let mut fits = true;
         if !strong.is_empty() {
             let together = self.solve(&strong, &standings, ln_prior, attacker)?;
-            if together.solved.contradiction && strong.len() > 1 {
+            fits = !together.solved.contradiction;
+            if !fits && strong.len() > 1 {
                 limits.push("no table fits all releases with every person in each".to_owned());
                 groups = self.divided(&strong, &standings, ln_prior, attacker)?;
             } else {
@@ -216,7 +215,7 @@ impl<'a> Setting<'a> {
                 *standing = Standing::Target;
             }
         }
-        Ok((standings, Outcome { left, groups, limits }))
+        Ok((standings, Outcome { left, groups, limits, fits }))
     }
 
     /// Groups of tables that some world fits, each as large as it can be made from the newest
@@ -262,7 +261,7 @@ impl<'a> Setting<'a> {
         ln_prior: &[f64],
         attacker: Attacker<'_>,
     ) -> Result<Solution, TableError> {
-        let mut problem = Problem { values: self.tables.values.len() as u32, ..Problem::default() };
+        let mut problem = Problem { values: self.tables.values(), ..Problem::default() };
         for &table in tables {
             let mut side = self.sides[table].clone();
             (side.absent, side.unlisted) = match &standings[table] {
@@ -341,15 +340,17 @@ impl<'a> Setting<'a> {
         for group in groups {
             let profile = group.of_case[number] as usize;
             let (own, anyhow) = Group::new(group).alternatives(number);
+            let own: Vec<Left> = own.into_iter().map(|own| self.grouped(own, case)).collect();
             if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
-                let certain = Certainty { profile, value, anyhow };
-                let found = explanation::steps(self.tables, &group.tables, &group.problem, certain)?;
+                let records: Vec<u32> = own.iter().flat_map(|own| own.records.iter().copied()).collect();
+                let certain = Certainty { profile, values: &records, anyhow };
+                let found = explanation::steps(self.tables, &group.tables, &group.problem, certain, value)?;
                 if let Some(found) = found {
                     steps = found;
                     break;
                 }
             }
-            let names: Vec<&str> = group.tables.iter().map(|&table| self.tables.tables[table].0.name).collect();
+            let names: Vec<&str> = group.tables.iter().map(|&table| self.tables.tables[table].name).collect();
             for own in own.iter().filter(|own| own.values.iter().any(|(other, _)| *other == value)).take(1) {
                 steps.push(format!("{} leave {}", names.join(" and "), self.listed(&own.values)));
             }
@@ -357,15 +358,15 @@ impl<'a> Setting<'a> {
         if steps.is_empty() || steps.len() == groups.len() {
             let in_group = |table: &usize| groups.iter().any(|group| group.tables.contains(table));
             for table in (0..self.sides.len()).filter(|table| !in_group(table)) {
-                let own = self.weak(case, table).into_iter().flatten();
+                let own = self.weak(case, table).into_iter().flatten().map(|own| self.grouped(own, case));
                 for own in own.filter(|own| own.values.iter().any(|(other, _)| *other == value)).take(1) {
-                    let name = self.tables.tables[table].0.name;
+                    let name = self.tables.tables[table].name;
                     steps.push(format!("{name} leaves {} to a person in these cells", self.listed(&own.values)));
                 }
             }
             steps.push(format!("only `{}` is left", self.tables.text(value)));
         }
-        Ok(Some(Explanation { people: left.people, value: self.tables.text(value).to_owned(), steps }))
+        Ok(Some(Explanation { people: left.people, value: self.tables.text(value), steps }))
     }
 
     fn listed(&self, values: &[(u32, Option<f64>)]) -> String {
@@ -375,14 +376,24 @@ impl<'a> Setting<'a> {
         if more > 0 { format!("{} and {more} more", texts.join(", ")) } else { texts.join(", ") }
     }
 
+    /// Whether the people of a case fit no class of any table.
+    fn is_nowhere(&self, case: &Case) -> bool {
+        self.sides.iter().zip(&case.places).all(|(side, &place)| side.places[place as usize].is_empty())
+    }
+
+    /// The values of some records, as far as tables say them that the people of a case fit.
+    fn grouped(&self, records: LeftRecords, case: &Case) -> Left {
+        let is_in = |table: usize| !self.sides[table].places[case.places[table] as usize].is_empty();
+        records.grouped(self.tables, u64::from(case.people), is_in)
+    }
+
     /// The fewest values that some alternative leaves to the people of a case.
     fn left(&self, number: usize, groups: &[Group<'_>]) -> Left {
         let case = &self.cases[number];
-        let is_nowhere = |(side, &place): (&Side, &u32)| side.places[place as usize].is_empty();
-        if self.sides.iter().zip(&case.places).all(is_nowhere) {
-            return Left { people: u64::from(case.people), values: Vec::new(), is_decided: true };
+        if self.is_nowhere(case) {
+            return self.grouped(LeftRecords::default(), case);
         }
-        let mut alternatives: Option<Vec<Left>> = None;
+        let mut alternatives: Option<Vec<LeftRecords>> = None;
         for group in groups {
             let (own, _) = group.alternatives(number);
             alternatives = Some(match alternatives {
@@ -401,14 +412,13 @@ impl<'a> Setting<'a> {
                 });
             }
         }
-        let possible = alternatives.unwrap_or_default().into_iter().filter(|left| !left.values.is_empty());
-        let worst = possible.min_by_key(|left| left.values.len());
-        let left = worst.unwrap_or(Left { people: 0, values: Vec::new(), is_decided: true });
-        Left { people: u64::from(case.people), ..left }
+        let possible = alternatives.unwrap_or_default().into_iter().map(|left| self.grouped(left, case));
+        let worst = possible.filter(|left| !left.values.is_empty()).min_by_key(|left| left.values.len());
+        worst.unwrap_or_else(|| self.grouped(LeftRecords::default(), case))
     }
 
     /// What a table says of the person looked for and of no other. `None` where they are not in it.
-    fn weak(&self, case: &Case, table: usize) -> Option<Vec<Left>> {
+    fn weak(&self, case: &Case, table: usize) -> Option<Vec<LeftRecords>> {
         let side = &self.sides[table];
         let place = &side.places[case.places[table] as usize];
         let mut buckets: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
@@ -421,11 +431,10 @@ impl<'a> Setting<'a> {
             return None;
         }
         let of = |buckets: &[u32]| {
-            let mut values: Vec<u32> =
-                buckets.iter().flat_map(|&bucket| side.of_bucket(bucket)).map(|&(value, _)| value).collect();
+            let mut values: Vec<u32> = buckets.iter().flat_map(|&bucket| side.values_of(bucket)).collect();
             values.sort_unstable();
             values.dedup();
-            Left { people: 0, values: values.into_iter().map(|value| (value, None)).collect(), is_decided: true }
+            LeftRecords { records: values.into_iter().map(|value| (value, None, true)).collect() }
         };
         Some(match side.shown {
             true => buckets.iter().map(|&bucket| of(&[bucket])).collect(),
@@ -440,7 +449,7 @@ impl<'a> Setting<'a> {
     fn assumed(&self, standings: &[Standing]) -> String {
         let names = |wanted: &dyn Fn(&Standing) -> bool| -> Vec<&str> {
             let tables = self.tables.tables.iter().zip(standings);
-            tables.filter(|(_, standing)| wanted(standing)).map(|((table, _), _)| table.name).collect()
+            tables.filter(|(_, standing)| wanted(standing)).map(|(table, _)| table.name).collect()
         };
         let strong = names(&|standing| *standing != Standing::Target);
         let weak = names(&|standing| *standing == Standing::Target);
@@ -455,7 +464,7 @@ impl<'a> Setting<'a> {
             ));
         }
         let shown = self.sides.iter().zip(&self.tables.tables).filter(|(side, _)| side.shown);
-        let shown: Vec<&str> = shown.map(|(_, (table, _))| table.name).collect();
+        let shown: Vec<&str> = shown.map(|(_, table)| table.name).collect();
         if !shown.is_empty() {
             parts.push(format!(
                 "the attacker knows columns of {} that the list of people lacks: every class that a person can be in \
@@ -467,7 +476,7 @@ impl<'a> Setting<'a> {
     }
 
     fn exposure(&self, case: &Case, left: &Left) -> Exposure {
-        let cells = self.tables.tables.iter().enumerate().map(|(table, (released, _))| {
+        let cells = self.tables.tables.iter().enumerate().map(|(table, released)| {
             let class = self.sides[table].places[case.places[table] as usize].first();
             let cells = class.map_or_else(Vec::new, |&class| released.classes.describe(class as usize));
             ReleaseCells::new(released.name, cells)
@@ -475,7 +484,7 @@ impl<'a> Setting<'a> {
         let least = left.confidence();
         let values = left.values.iter().map(|&(value, share)| {
             let share = if left.values.len() == 1 { 1.0 } else { share.unwrap_or(least) };
-            (self.tables.text(value).to_owned(), share)
+            (self.tables.text(value), share)
         });
         let mut values: Vec<(String, f64)> = values.collect();
         super::super::likeliest_first(&mut values);
@@ -487,18 +496,24 @@ impl<'a> Setting<'a> {
     }
 }
 
+/// By what the tables say of them, the values that they say the same of.
+type Alike = HashMap<Vec<u32>, Vec<u32>>;
+
 /// Tables whose worlds were looked at together.
 struct Group<'a> {
     tables: &'a [usize],
+    problem: &'a Problem,
     solved: &'a Solved,
     of_case: &'a [u32],
     /// By profile, its scenarios.
     scenarios: Vec<Vec<u32>>,
+    /// By who is in which table, where tables say less than the values.
+    alike: HashMap<Vec<Presence>, Alike>,
 }
 
 impl<'a> Group<'a> {
     fn new(of: &'a Solution) -> Group<'a> {
-        let Solution { tables, solved, of_case, .. } = of;
+        let Solution { tables, problem, solved, of_case } = of;
         let profiles = of_case.iter().max().map_or(0, |&most| most as usize + 1);
         let mut scenarios = vec![Vec::new(); profiles];
         for (number, scenario) in solved.scenarios.iter().enumerate() {
@@ -506,21 +521,44 @@ impl<'a> Group<'a> {
                 own.push(number as u32);
             }
         }
-        Group { tables, solved, of_case, scenarios }
+        let mut alike: HashMap<Vec<Presence>, Alike> = HashMap::new();
+        for profile in problem.profiles.iter().filter(|_| !problem.says_values()) {
+            if !alike.contains_key(&profile.presence) {
+                let mut own = Alike::new();
+                for value in 0..=problem.values {
+                    own.entry(problem.said(profile, value)).or_default().push(value);
+                }
+                alike.insert(profile.presence.clone(), own);
+            }
+        }
+        Group { tables, problem, solved, of_case, scenarios, alike }
     }
 
-    /// The values left to the people of a case, for each combination of classes that the attacker
+    /// The records left to the people of a case, for each combination of classes that the attacker
     /// can know; and whether they may have been suppressed.
-    fn alternatives(&self, case: usize) -> (Vec<Left>, bool) {
-        let scenarios = &self.scenarios[self.of_case[case] as usize];
-        let of = |anyhow: bool| -> Vec<Left> {
+    fn alternatives(&self, case: usize) -> (Vec<LeftRecords>, bool) {
+        let number = self.of_case[case] as usize;
+        let scenarios = &self.scenarios[number];
+        let profile = &self.problem.profiles[number];
+        let alike = self.alike.get(&profile.presence);
+        let of = |anyhow: bool| -> Vec<LeftRecords> {
             let scenarios = scenarios.iter().map(|&number| &self.solved.scenarios[number as usize]);
-            let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| Left {
-                people: 0,
-                values: scenario.left().map(|query| (query.value, query.share)).collect(),
-                is_decided: scenario.is_decided(),
+            let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| {
+                let mut left = LeftRecords::default();
+                for query in scenario.left() {
+                    let own = (query.share, query.answer == Answer::Possible);
+                    let Some(alike) = alike.and_then(|alike| alike.get(&self.problem.said(profile, query.value)))
+                    else {
+                        left.records.push((query.value, own.0, own.1));
+                        continue;
+                    };
+                    let share = own.0.map(|share| share / alike.len() as f64);
+                    left.records.extend(alike.iter().map(|&value| (value, share, own.1)));
+                }
+                left.records.sort_unstable_by_key(|(record, _, _)| *record);
+                left
             });
-            left.filter(|left| !left.values.is_empty()).collect()
+            left.filter(|left| !left.records.is_empty()).collect()
         };
         let in_all = of(false);
         // Who cannot be in every table was suppressed in one: what every world gives them is known.
@@ -529,18 +567,22 @@ impl<'a> Group<'a> {
 }
 
 /// Every alternative of one with every alternative of the other, each set of values once.
-fn crossed(before: &[Left], other: &[Left]) -> Vec<Left> {
-    let mut all: Vec<Left> = Vec::new();
+fn crossed(before: &[LeftRecords], other: &[LeftRecords]) -> Vec<LeftRecords> {
+    let mut all: Vec<LeftRecords> = Vec::new();
     for one in before {
         for two in other {
-            let kept = one.values.iter().filter(|(value, _)| two.values.iter().any(|(other, _)| other == value));
-            let values: Vec<(u32, Option<f64>)> = kept.copied().collect();
-            let whole = values.len() == one.values.len();
-            let values = values.into_iter().map(|(value, share)| (value, share.filter(|_| whole))).collect();
-            let left = Left { people: 0, values, is_decided: one.is_decided && two.is_decided };
-            let same = |known: &Left| known.values.iter().map(|v| v.0).eq(left.values.iter().map(|v| v.0));
-            if !left.values.is_empty() && all.len() < ALTERNATIVES_MAX && !all.iter().any(same) {
-                all.push(left);
+            let mut records = Vec::new();
+            for &(record, share, is_possible) in &one.records {
+                if let Ok(at) = two.records.binary_search_by_key(&record, |(record, _, _)| *record) {
+                    records.push((record, share, is_possible && two.records[at].2));
+                }
+            }
+            if records.len() < one.records.len() {
+                records.iter_mut().for_each(|(_, share, _)| *share = None);
+            }
+            let same = |known: &LeftRecords| known.records.iter().map(|r| r.0).eq(records.iter().map(|r| r.0));
+            if !records.is_empty() && all.len() < ALTERNATIVES_MAX && !all.iter().any(same) {
+                all.push(LeftRecords { records });
             }
         }
     }

@@ -16,17 +16,25 @@ mod explanation;
 mod hypothesis;
 mod joint;
 mod listed;
+mod records;
+mod statements;
 mod ways;
 
-use hedgerow_release::JointShare;
-use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
+use std::cell::RefCell;
+
+use hashbrown::HashMap;
+use hedgerow_release::classes::ReleasedClasses;
+use hedgerow_release::{JointShare, Release};
 use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
 use crate::Adversary;
 use crate::combined_view::Group;
 use crate::finding::{Exposure, Finding, Worst};
-use crate::worlds::Side;
+use crate::worlds::{Side, Statements, UNSAID};
+
+use self::records::Records;
+use self::statements::{AllContents, Linking, linking_columns};
 
 /// People who look alike, or combinations of cells, for whom a value is explained.
 const EXPLAINED_MAX: usize = 20;
@@ -52,6 +60,12 @@ pub(crate) struct Released<'a> {
     pub(crate) counterfeit: bool,
     /// Releases of one custodian have the same number.
     pub(crate) custodian: Option<usize>,
+    /// The rows behind the classes, where they show the sensitive values beside the labels.
+    pub(crate) rows: Option<&'a Table>,
+    /// The columns of the rows that number units.
+    pub(crate) units: &'a [String],
+    /// How the texts of the rows are to be read.
+    pub(crate) release: Option<&'a Release>,
 }
 
 /// What the attacker has beside the tables.
@@ -66,58 +80,188 @@ pub(crate) struct Attacker<'a> {
     pub(crate) progress: &'a dyn Progress,
 }
 
-/// The tables that have one sensitive attribute, in one vocabulary of values.
+/// The tables that say something of one sensitive attribute, and what they say together.
 pub(crate) struct Tables<'a> {
-    pub(crate) protect: &'a str,
-    pub(crate) values: Vec<String>,
-    pub(crate) tables: Vec<(Released<'a>, &'a SensitiveCounts)>,
+    pub(crate) tables: Vec<Released<'a>>,
+    /// The columns by which rows are compared; the first is the protected one.
+    columns: Vec<String>,
+    records: Records,
+    contents: RefCell<AllContents>,
+    /// Every table says the protected value itself, and nothing more.
+    says_values: bool,
 }
 
 impl<'a> Tables<'a> {
-    fn new(protect: &'a str, released: &[Released<'a>]) -> Tables<'a> {
-        let holding = released.iter().filter_map(|table| Some((*table, table.classes.sensitive(protect)?)));
-        let tables: Vec<(Released<'a>, &SensitiveCounts)> = holding.collect();
-        let mut values: Vec<String> = tables.iter().flat_map(|(_, counts)| counts.values.iter().cloned()).collect();
-        values.sort_unstable();
-        values.dedup();
-        Tables { protect, values, tables }
+    /// `None` where what they say together is too much to be listed.
+    fn new(protect: &'a str, released: &[Released<'a>], linking: Linking) -> Option<Tables<'a>> {
+        let all = AllContents::new(protect, released, linking);
+        let says_it = |(table, _): &(&Released<'a>, usize)| table.classes.sensitive(protect).is_some();
+        // A table that lacks the attribute says something of it where its rows can be linked.
+        let source = |table: &Released<'a>| table.classes.rows + table.suppressed;
+        let sources: Vec<u64> =
+            released.iter().filter(|table| table.classes.sensitive(protect).is_some()).map(source).collect();
+        let linked = |(table, at): &(&Released<'a>, usize)| {
+            linking == Linking::Columns && !all.of_table[*at].columns.is_empty() && sources.contains(&source(table))
+        };
+        let chosen: Vec<(&Released<'a>, usize)> =
+            released.iter().zip(0..).filter(|table| says_it(table) || linked(table)).collect();
+        let tables: Vec<Released<'a>> = chosen.iter().map(|(table, _)| **table).collect();
+        let mut all = match tables.len() == released.len() {
+            true => all,
+            false => AllContents::new(protect, &tables, linking),
+        };
+        let records = Records::new(&mut all)?;
+        let says_values = all.says_values();
+        Some(Tables { tables, columns: all.names.clone(), records, contents: RefCell::new(all), says_values })
     }
 
-    /// A table as a side: its classes and counts, in the common vocabulary.
+    /// How many records there are: their numbers are the values of worlds.
+    fn values(&self) -> u32 {
+        self.records.len() as u32
+    }
+
+    /// A table as a side: its classes and counts.
     fn side(&self, table: usize) -> Side {
-        let (released, counts) = &self.tables[table];
-        let code = |value: &String| self.values.binary_search(value).unwrap_or(self.values.len()) as u32;
-        let common: Vec<u32> = counts.values.iter().map(code).collect();
+        let classes = self.tables[table].classes;
+        let contents = self.contents.borrow();
+        let contents = &contents.of_table[table];
         let mut side = Side {
-            sizes: released.classes.sizes.clone(),
-            bucket_of: released.classes.bucket_of.clone(),
-            starts: vec![0],
+            sizes: classes.sizes.clone(),
+            bucket_of: classes.bucket_of.clone(),
+            starts: contents.starts.clone(),
+            counts: contents.counts.clone(),
             ..Side::default()
         };
-        for bucket in 0..released.classes.buckets() as u32 {
-            let first = side.counts.len();
-            let own = counts.of_bucket(bucket).iter().map(|&(value, rows)| (common[value as usize], rows));
-            side.counts.extend(own.filter(|&(_, rows)| rows > 0));
-            side.counts[first..].sort_unstable();
-            side.starts.push(side.counts.len() as u32);
+        let of_value = &self.records.statements[table];
+        if !self.says_values {
+            side.statements = Statements::new(of_value.clone(), contents.statements.len());
+            return side;
+        }
+        // A statement is one value: the side counts values.
+        let mut values = vec![0u32; contents.statements.len()];
+        for (value, &statement) in (0..).zip(of_value).filter(|(_, statement)| **statement != UNSAID) {
+            values[statement as usize] = value;
+        }
+        side.counts.iter_mut().for_each(|(statement, _)| *statement = values[*statement as usize]);
+        for bucket in 0..side.buckets() {
+            side.counts[side.starts[bucket] as usize..side.starts[bucket + 1] as usize].sort_unstable();
         }
         side
     }
 
-    fn text(&self, value: u32) -> &str {
-        self.values.get(value as usize).map_or("another value", String::as_str)
+    /// The records of people, where their list has every column by which rows are compared.
+    fn records_of(&self, people: &Table) -> Option<Vec<u32>> {
+        let columns: Vec<_> = self.columns.iter().map(|name| people.column(name)).collect::<Option<_>>()?;
+        let mut contents = self.contents.borrow_mut();
+        let mut labels: Vec<Vec<u32>> = Vec::with_capacity(columns.len());
+        for (column, labels_of) in columns.iter().zip(&mut contents.labels) {
+            let codes = 0..column.domain.cardinality() as u32;
+            labels.push(codes.map(|code| labels_of.value(&column.domain.text(code))).collect());
+        }
+        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut known: Vec<Vec<u32>> = Vec::new();
+        let mut of_row = Vec::with_capacity(people.rows);
+        for row in 0..people.rows {
+            let own: Vec<u32> =
+                columns.iter().zip(&labels).map(|(column, labels)| labels[column.codes.get(row) as usize]).collect();
+            let number = *numbers.entry(own).or_insert_with_key(|own| {
+                known.push(own.clone());
+                known.len() as u32 - 1
+            });
+            of_row.push(number);
+        }
+        let records = self.records.of_people(&mut contents, &known)?;
+        Some(of_row.into_iter().map(|number| records[number as usize]).collect())
+    }
+
+    /// The protected value of a record, as far as the tables that `is_in` say it: a label.
+    fn value(&self, record: u32, is_in: impl Fn(usize) -> bool) -> u32 {
+        let Some(&whole) = self.records.values.get(record as usize) else { return u32::MAX };
+        let mut contents = self.contents.borrow_mut();
+        if contents.labels[0].are_values() {
+            return whole;
+        }
+        let mut value = u32::MAX;
+        for table in (0..self.tables.len()).filter(|&table| is_in(table)) {
+            let statement = self.records.statements[table][record as usize];
+            if statement == UNSAID {
+                continue;
+            }
+            if let Some(label) = contents.of_table[table].label(statement, 0) {
+                value = contents.labels[0].meet(value, label).unwrap_or(value);
+            }
+        }
+        if value == u32::MAX { whole } else { value }
+    }
+
+    fn text(&self, label: u32) -> String {
+        self.contents.borrow().labels[0].text(label).to_owned()
+    }
+
+    /// A statement of a table in words.
+    fn said(&self, table: usize, statement: u32) -> String {
+        let contents = self.contents.borrow();
+        let statement = match self.says_values {
+            true => self.records.statements[table][statement as usize],
+            false => statement,
+        };
+        let own = &contents.of_table[table];
+        let parts = own.columns.iter().zip(&own.statements[statement as usize]).map(|(&column, &label)| {
+            let text = contents.labels[column].text(label);
+            if column == 0 { format!("`{text}`") } else { format!("{} `{text}`", contents.names[column]) }
+        });
+        parts.collect::<Vec<String>>().join(" with ")
     }
 
     fn names(&self) -> Vec<String> {
-        self.tables.iter().map(|(table, _)| table.name.to_owned()).collect()
+        self.tables.iter().map(|table| table.name.to_owned()).collect()
+    }
+}
+
+/// The records that are left for some people.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeftRecords {
+    /// Each with its share of the worlds where they were counted, and whether it is known to be
+    /// possible.
+    pub(crate) records: Vec<(u32, Option<f64>, bool)>,
+}
+
+impl LeftRecords {
+    /// The values of these records, as far as the tables say them that the people are in.
+    fn grouped(self, tables: &Tables<'_>, people: u64, is_in: impl Fn(usize) -> bool) -> Left {
+        let mut values: Vec<(u32, Option<f64>, bool)> = Vec::new();
+        let mut at: HashMap<u32, usize> = HashMap::new();
+        for &(record, share, is_possible) in &self.records {
+            let value = tables.value(record, &is_in);
+            match at.get(&value) {
+                None => {
+                    at.insert(value, values.len());
+                    values.push((value, share, is_possible));
+                }
+                Some(&known) => {
+                    let (_, before, possible) = &mut values[known];
+                    *before = before.zip(share).map(|(one, two)| one + two);
+                    *possible |= is_possible;
+                }
+            }
+        }
+        Left {
+            people,
+            is_decided: values.len() <= 1 || values.iter().all(|(_, _, is_possible)| *is_possible),
+            values: values.into_iter().map(|(value, share, _)| (value, share)).collect(),
+            records: self.records.into_iter().map(|(record, _, _)| record).collect(),
+        }
     }
 }
 
 /// What is left for some people, and how much of it is known.
+#[derive(Debug, Clone)]
 pub(crate) struct Left {
     pub(crate) people: u64,
     /// Values that are not ruled out, each with its share of the worlds where they were counted.
     pub(crate) values: Vec<(u32, Option<f64>)>,
+    /// The records behind them.
+    pub(crate) records: Vec<u32>,
     pub(crate) is_decided: bool,
 }
 
@@ -134,21 +278,85 @@ impl Left {
 }
 
 /// Runs the attacker against the tables that have `protect`. `None` when none has it.
+///
+/// Columns that several tables have link their rows. Where no world has rows that are linked so, or
+/// no list of people with true values has the columns, the protected attribute alone does; and where
+/// no world fits then either, a missing value may stand for any.
 pub(crate) fn run(
     protect: &str,
     released: &[Released<'_>],
     attacker: Attacker<'_>,
 ) -> Result<Option<Finding>, TableError> {
-    let tables = Tables::new(protect, released);
-    if tables.tables.is_empty() {
+    if released.iter().all(|table| table.classes.sensitive(protect).is_none()) {
         return Ok(None);
     }
-    let mut finding = Finding::new(Adversary::Worlds, tables.names(), Some(protect));
-    match attacker.people {
-        Some(people) => listed::run(&mut finding, &tables, people, attacker)?,
-        None => cells::run(&mut finding, &tables, attacker)?,
+    let columns = linking_columns(protect, released);
+    let lacks = |people: &Table| {
+        let of_people = |name: &String| people.column(name).is_some();
+        people.column(protect).is_some() && !columns.iter().all(of_people)
+    };
+    let linked = !columns.is_empty();
+    let is_known = !attacker.people.is_some_and(lacks);
+    let has_missing = released.iter().filter_map(|table| table.classes.sensitive(protect));
+    let has_missing =
+        has_missing.clone().count() > 1 && has_missing.clone().any(|counts| counts.values.contains(&String::new()));
+    let mut unlinked: Option<Finding> = None;
+    let ways =
+        [(Linking::Columns, linked && is_known), (Linking::Protected, true), (Linking::MissingIsUnknown, has_missing)];
+    let mut is_cut = linked && !is_known;
+    for (linking, _) in ways.into_iter().filter(|(_, is_tried)| *is_tried) {
+        let Some(tables) = Tables::new(protect, released, linking) else {
+            is_cut = true;
+            continue;
+        };
+        let mut finding = Finding::new(Adversary::Worlds, tables.names(), Some(protect));
+        let fits = match attacker.people {
+            Some(people) => listed::run(&mut finding, &tables, people, attacker)?,
+            None => cells::run(&mut finding, &tables, attacker)?,
+        };
+        if fits == Fits::Together || linking == Linking::Protected && !has_missing {
+            unlinked = Some(finding);
+            break;
+        }
+        if linking == Linking::Protected {
+            unlinked = Some(finding);
+        }
+    }
+    let mut finding = match unlinked {
+        Some(finding) => finding,
+        None => {
+            let names = released.iter().map(|table| table.name.to_owned()).collect();
+            let mut finding = Finding::new(Adversary::Worlds, names, Some(protect));
+            finding.details.insert("exact".to_owned(), json!(false));
+            finding
+        }
+    };
+    if is_cut {
+        finding.details.insert("exact".to_owned(), json!(false));
+        finding.note(match is_known {
+            true => "the rows of these tables say too many different things to be compared in all columns".to_owned(),
+            false => format!(
+                "rows can be linked by {}, which the list of people lacks: fewer values may be possible than are \
+                 counted here",
+                columns.join(", ")
+            ),
+        });
     }
     Ok(Some(finding))
+}
+
+/// Whether some world fits all tables as they were taken to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fits {
+    Together,
+    /// No world fits, or somebody is left without any value.
+    Not,
+}
+
+impl Fits {
+    fn of(fits: bool) -> Fits {
+        if fits { Fits::Together } else { Fits::Not }
+    }
 }
 
 /// Removes the combinations of cells that are empty in every table which fits all releases.
@@ -161,7 +369,7 @@ pub(crate) fn keep_meeting(
 ) -> Result<(), TableError> {
     let named = |name: &String| released.iter().find(|table| table.name == name).copied();
     let chosen: Vec<Released<'_>> = names.iter().filter_map(named).collect();
-    let tables = Tables::new(protect, &chosen);
+    let Some(tables) = Tables::new(protect, &chosen, Linking::Protected) else { return Ok(()) };
     if group.cut || tables.tables.len() != names.len() {
         return Ok(());
     }

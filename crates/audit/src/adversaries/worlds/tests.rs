@@ -1,12 +1,22 @@
 //! What was once missed, or was wrongly certain: each as the tables that showed it.
 
+use hedgerow_release::classes::SensitiveCounts;
 use hedgerow_table::{Cover, NoProgress, Table};
 
 use super::*;
 use crate::adversaries::testing::classes;
 
 fn released<'a>(name: &'a str, classes: &'a ReleasedClasses) -> Released<'a> {
-    Released { name, classes, suppressed: 0, counterfeit: false, custodian: None }
+    Released {
+        name,
+        classes,
+        suppressed: 0,
+        counterfeit: false,
+        custodian: None,
+        rows: None,
+        units: &[],
+        release: None,
+    }
 }
 
 fn table<const N: usize>(names: &[&str; N], rows: &[[&str; N]]) -> Table {

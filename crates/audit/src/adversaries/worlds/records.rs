@@ -1,0 +1,171 @@
+//! What all tables together can say of one person: a *record* has one statement of each table, or
+//! none, so that some values are under all of them. Records are what the worlds give to people.
+
+use hashbrown::HashMap;
+
+use super::statements::{ANY, AllContents, Contents, Labels};
+use crate::worlds::UNSAID;
+
+/// More records, and more pairs of them and statements, are not looked at.
+const RECORDS_MAX: usize = 2_000_000;
+const PAIRS_MAX: usize = 60_000_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    /// By table: by record, its statement or [`UNSAID`].
+    pub(super) statements: Vec<Vec<u32>>,
+    /// By record, the label of its protected value.
+    pub(super) values: Vec<u32>,
+    /// By the statements of all tables, the record.
+    numbers: HashMap<Vec<u32>, u32>,
+}
+
+/// A record in the making.
+#[derive(Debug, Clone)]
+struct Draft {
+    said: Vec<u32>,
+    /// A label for each column of all tables.
+    labels: Vec<u32>,
+}
+
+/// The statements of one table, to be found by what is known of some columns.
+struct Finder<'a> {
+    contents: &'a Contents,
+    /// By which columns are known: their labels with the statements that have them.
+    by_known: HashMap<Vec<bool>, HashMap<Vec<u32>, Vec<u32>>>,
+}
+
+impl Records {
+    /// `None` where there are too many.
+    pub(super) fn new(all: &mut AllContents) -> Option<Records> {
+        let contents = all.of_table.clone();
+        let mut finders: Vec<Finder<'_>> =
+            contents.iter().map(|contents| Finder { contents, by_known: HashMap::new() }).collect();
+        let mut drafts = vec![Draft { said: Vec::new(), labels: vec![ANY; all.names.len()] }];
+        let mut pairs = 0;
+        for table in 0..finders.len() {
+            let mut next = Vec::new();
+            for draft in drafts {
+                let found = finders[table].fitting(&draft.labels, &mut all.labels, &mut pairs)?;
+                let is_point = |&column: &usize| all.labels[column].is_point(draft.labels[column]);
+                let is_told = !found.is_empty() && contents[table].columns.iter().all(is_point);
+                for (statement, labels) in found {
+                    let said = [draft.said.as_slice(), &[statement]].concat();
+                    let draft = Draft { said, labels };
+                    if is_untold(&draft, &mut finders, &contents, &mut all.labels, &mut pairs)? {
+                        next.push(draft);
+                    }
+                }
+                if !is_told {
+                    let said = [draft.said.as_slice(), &[UNSAID]].concat();
+                    next.push(Draft { said, labels: draft.labels });
+                }
+                if next.len() > RECORDS_MAX {
+                    return None;
+                }
+            }
+            drafts = next;
+        }
+        // Of people in no table nothing is said: the number after all records stands for it.
+        drafts.retain(|draft| draft.said.iter().any(|&statement| statement != UNSAID));
+        let text = |draft: &Draft| all.labels[0].text(draft.labels[0]).to_owned();
+        drafts.sort_by_cached_key(|draft| (draft.labels[0] == ANY, text(draft), draft.said.clone()));
+        let mut records = Records { statements: vec![Vec::new(); contents.len()], ..Records::default() };
+        for (number, draft) in (0..).zip(drafts) {
+            for (statements, &said) in records.statements.iter_mut().zip(&draft.said) {
+                statements.push(said);
+            }
+            records.values.push(draft.labels[0]);
+            records.numbers.insert(draft.said, number);
+        }
+        Some(records)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The records of people whose values are known, each as a label of its column. `None` where a
+    /// table could say several things of one; the number of records where no record fits.
+    pub(super) fn of_people(&self, all: &mut AllContents, people: &[Vec<u32>]) -> Option<Vec<u32>> {
+        let contents = all.of_table.clone();
+        let mut finders: Vec<Finder<'_>> =
+            contents.iter().map(|contents| Finder { contents, by_known: HashMap::new() }).collect();
+        let mut pairs = 0;
+        let mut records = Vec::with_capacity(people.len());
+        for labels in people {
+            let mut said = Vec::with_capacity(finders.len());
+            for finder in &mut finders {
+                let found = finder.fitting(labels, &mut all.labels, &mut pairs)?;
+                said.push(match found.as_slice() {
+                    [] => UNSAID,
+                    [(only, _)] => *only,
+                    several => several.iter().map(|(number, _)| *number).find(|&n| finder.says(n, labels))?,
+                });
+            }
+            records.push(self.numbers.get(&said).copied().unwrap_or(self.len() as u32));
+        }
+        Some(records)
+    }
+}
+
+/// Whether the tables that say nothing of a record could: not where it leaves one value of each of
+/// their columns, and they have a row with them.
+fn is_untold(
+    draft: &Draft,
+    finders: &mut [Finder<'_>],
+    contents: &[Contents],
+    labels: &mut [Labels],
+    pairs: &mut usize,
+) -> Option<bool> {
+    for table in (0..draft.said.len()).filter(|&table| draft.said[table] == UNSAID) {
+        let is_point = contents[table].columns.iter().all(|&column| labels[column].is_point(draft.labels[column]));
+        if is_point && !finders[table].fitting(&draft.labels, labels, pairs)?.is_empty() {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+impl Finder<'_> {
+    /// The statements that fit some labels, each with the labels of both; `None` when there was too
+    /// much to compare.
+    fn fitting(&mut self, own: &[u32], labels: &mut [Labels], pairs: &mut usize) -> Option<Vec<(u32, Vec<u32>)>> {
+        let contents = self.contents;
+        let is_known = |&column: &usize| labels[column].are_values() && own[column] != ANY;
+        let known: Vec<bool> = contents.columns.iter().map(is_known).collect();
+        let chosen = |of: &dyn Fn(usize, usize) -> u32| -> Vec<u32> {
+            let columns = contents.columns.iter().enumerate().filter(|(at, _)| known[*at]);
+            columns.map(|(at, &column)| of(at, column)).collect()
+        };
+        let index = self.by_known.entry(known.clone()).or_insert_with(|| {
+            let mut index: HashMap<Vec<u32>, Vec<u32>> = HashMap::new();
+            for (number, statement) in (0..).zip(&contents.statements) {
+                index.entry(chosen(&|at, _| statement[at])).or_default().push(number);
+            }
+            index
+        });
+        let candidates = index.get(&chosen(&|_, column| own[column])).map_or(&[][..], Vec::as_slice);
+        *pairs += candidates.len();
+        if *pairs > PAIRS_MAX {
+            return None;
+        }
+        let met = |&number: &u32| Some((number, met(contents, number, own, labels)?));
+        Some(candidates.iter().filter_map(met).collect())
+    }
+
+    /// Whether a statement has these very labels.
+    fn says(&self, statement: u32, labels: &[u32]) -> bool {
+        let own = self.contents.columns.iter().zip(&self.contents.statements[statement as usize]);
+        own.into_iter().all(|(&column, &label)| labels[column] == label)
+    }
+}
+
+/// The labels of what a statement and some labels cover both.
+fn met(contents: &Contents, statement: u32, own: &[u32], labels: &mut [Labels]) -> Option<Vec<u32>> {
+    let mut both = own.to_vec();
+    for (&column, &label) in contents.columns.iter().zip(&contents.statements[statement as usize]) {
+        both[column] = labels[column].meet(both[column], label)?;
+    }
+    Some(both)
+}

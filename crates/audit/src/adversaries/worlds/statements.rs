@@ -1,0 +1,325 @@
+//! What the rows of released tables say beside their classes, in words that all tables share.
+//!
+//! A column that two tables have links their rows: whoever is in both has one value of it. So a row
+//! says its protected value together with every such column, however each table writes it: exactly,
+//! rounded, as a label of a quasi-identifier, or not at all.
+
+use hashbrown::HashMap;
+use hedgerow_release::classes::ReleasedClasses;
+use hedgerow_table::{Bound, Column, Cover, Table};
+
+use super::Released;
+use crate::overlap;
+
+/// A label of which nothing is known.
+pub(super) const ANY: u32 = u32::MAX;
+
+/// Which columns link the rows of several tables, and what a missing value says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Linking {
+    /// All columns that several tables have.
+    Columns,
+    /// The protected attribute alone.
+    Protected,
+    /// The same, and a missing value may be any.
+    MissingIsUnknown,
+}
+
+/// The labels of one column in all tables.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    texts: Vec<String>,
+    /// Which values a label covers; `None` where it is the value itself.
+    covers: Vec<Option<Cover>>,
+    exact: HashMap<String, u32>,
+    /// By text, the labels that cover more than one value.
+    covering: HashMap<String, Vec<u32>>,
+    /// Two labels with the label of what both cover.
+    meets: HashMap<(u32, u32), Option<u32>>,
+    missing_is_unknown: bool,
+    /// Some label covers several values, or may.
+    has_covers: bool,
+}
+
+impl Labels {
+    pub(super) fn text(&self, label: u32) -> &str {
+        self.texts.get(label as usize).map_or("another value", String::as_str)
+    }
+
+    /// The label that is a value itself.
+    pub(super) fn value(&mut self, text: &str) -> u32 {
+        if let Some(&known) = self.exact.get(text) {
+            return known;
+        }
+        self.has_covers |= self.missing_is_unknown && text.is_empty();
+        let next = self.add(text.to_owned(), None);
+        self.exact.insert(text.to_owned(), next);
+        next
+    }
+
+    /// The label of what a table says to cover several values.
+    fn covering(&mut self, text: &str, cover: &Cover) -> u32 {
+        if let Cover::Leaves(leaves) = cover
+            && let [leaf] = leaves.as_slice()
+            && !leaf.contains('*')
+        {
+            return self.value(leaf);
+        }
+        match cover {
+            Cover::Missing => return self.value(""),
+            Cover::Point(_) => return self.value(text),
+            _ => self.has_covers = true,
+        }
+        let alike = self.covering.get(text).map_or(&[][..], Vec::as_slice);
+        if let Some(&known) = alike.iter().find(|&&label| self.covers[label as usize].as_ref() == Some(cover)) {
+            return known;
+        }
+        let next = self.add(text.to_owned(), Some(cover.clone()));
+        self.covering.entry(text.to_owned()).or_default().push(next);
+        next
+    }
+
+    fn add(&mut self, text: String, cover: Option<Cover>) -> u32 {
+        self.texts.push(text);
+        self.covers.push(cover);
+        self.texts.len() as u32 - 1
+    }
+
+    /// Whether equal labels, and no others, can be of one person.
+    pub(super) fn are_values(&self) -> bool {
+        !self.has_covers
+    }
+
+    fn is_wild(&self, label: u32) -> bool {
+        self.missing_is_unknown && self.covers[label as usize].is_none() && self.texts[label as usize].is_empty()
+    }
+
+    /// Whether a label leaves one value.
+    pub(super) fn is_point(&self, label: u32) -> bool {
+        label != ANY && !self.is_wild(label) && self.covers[label as usize].is_none()
+    }
+
+    /// The label of the values under both; `None` where there is none.
+    pub(super) fn meet(&mut self, one: u32, two: u32) -> Option<u32> {
+        if one == two || two == ANY {
+            return Some(one);
+        }
+        if one == ANY || self.is_wild(one) {
+            return Some(two);
+        }
+        if self.is_wild(two) {
+            return Some(one);
+        }
+        let pair = (one.min(two), one.max(two));
+        if let Some(&known) = self.meets.get(&pair) {
+            return known;
+        }
+        let found = self.covered_by_both(pair.0, pair.1);
+        self.meets.insert(pair, found);
+        found
+    }
+
+    fn covered_by_both(&mut self, one: u32, two: u32) -> Option<u32> {
+        let [first, second] = [one, two].map(|label| self.covers[label as usize].as_ref());
+        match (first, second) {
+            // A number may be written in two ways.
+            (None, None) => {
+                let number = |label: u32| Bound::parse(&self.texts[label as usize]);
+                (self.has_covers && number(one).is_some() && number(one) == number(two)).then_some(one)
+            }
+            (None, Some(cover)) => overlap::overlap(&written(&self.texts[one as usize]), cover).then_some(one),
+            (Some(cover), None) => overlap::overlap(&written(&self.texts[two as usize]), cover).then_some(two),
+            (Some(first), Some(second)) => {
+                let both = overlap::meet(first, second)?;
+                if both == *first {
+                    return Some(one);
+                }
+                if both == *second {
+                    return Some(two);
+                }
+                let text = format!("{} and {}", self.texts[one as usize], self.texts[two as usize]);
+                Some(self.covering(&text, &both))
+            }
+        }
+    }
+}
+
+/// The cover of a value as it is written.
+fn written(text: &str) -> Cover {
+    match Bound::parse(text) {
+        _ if text.is_empty() => Cover::Missing,
+        Some(bound) => Cover::Point(bound),
+        None => Cover::Leaves(vec![text.to_owned()]),
+    }
+}
+
+/// What the rows of one table say, each combination once, and how often in each bucket.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Contents {
+    /// The columns, as numbers among those of all tables.
+    pub(super) columns: Vec<usize>,
+    /// By statement, a label for each column.
+    pub(super) statements: Vec<Vec<u32>>,
+    /// Where the counts of each bucket begin, and the end.
+    pub(super) starts: Vec<u32>,
+    /// Statements with their rows, ascending within a bucket.
+    pub(super) counts: Vec<(u32, u32)>,
+}
+
+impl Contents {
+    fn new(columns: Vec<usize>, buckets: usize, rows: impl Iterator<Item = (u32, Vec<u32>, u32)>) -> Contents {
+        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut statements: Vec<Vec<u32>> = Vec::new();
+        let mut counted: HashMap<(u32, u32), u32> = HashMap::new();
+        for (bucket, labels, rows) in rows.filter(|(_, _, rows)| *rows > 0) {
+            let statement = match numbers.get(&labels) {
+                Some(&known) => known,
+                None => {
+                    statements.push(labels.clone());
+                    numbers.insert(labels, statements.len() as u32 - 1);
+                    statements.len() as u32 - 1
+                }
+            };
+            *counted.entry((bucket, statement)).or_default() += rows;
+        }
+        let mut counted: Vec<((u32, u32), u32)> = counted.into_iter().collect();
+        counted.sort_unstable();
+        let mut starts = vec![0u32; buckets + 1];
+        counted.iter().for_each(|((bucket, _), _)| starts[*bucket as usize + 1] += 1);
+        for bucket in 0..buckets {
+            starts[bucket + 1] += starts[bucket];
+        }
+        let counts = counted.into_iter().map(|((_, statement), rows)| (statement, rows)).collect();
+        Contents { columns, statements, starts, counts }
+    }
+
+    /// The label of a statement in a column of all tables.
+    pub(super) fn label(&self, statement: u32, column: usize) -> Option<u32> {
+        let at = self.columns.iter().position(|&own| own == column)?;
+        Some(self.statements[statement as usize][at])
+    }
+}
+
+/// The contents of some tables, over columns that are numbered for all of them; the first is the
+/// protected attribute.
+#[derive(Debug)]
+pub(super) struct AllContents {
+    pub(super) names: Vec<String>,
+    pub(super) labels: Vec<Labels>,
+    pub(super) of_table: Vec<Contents>,
+}
+
+impl AllContents {
+    pub(super) fn new(protect: &str, tables: &[Released<'_>], linking: Linking) -> AllContents {
+        let mut names = vec![protect.to_owned()];
+        if linking == Linking::Columns {
+            names.extend(linking_columns(protect, tables));
+        }
+        let new_labels = || Labels { missing_is_unknown: linking == Linking::MissingIsUnknown, ..Labels::default() };
+        let mut labels: Vec<Labels> = names.iter().map(|_| new_labels()).collect();
+        let of_table = tables.iter().map(|table| contents(table, &names, &mut labels)).collect();
+        AllContents { names, labels, of_table }
+    }
+
+    /// Whether each table says the protected value itself, and nothing more.
+    pub(super) fn says_values(&self) -> bool {
+        self.names.len() == 1 && self.labels[0].are_values() && self.of_table.iter().all(|own| own.columns == [0])
+    }
+}
+
+/// The columns beside the protected one that several tables have, and that one of them releases
+/// beside its classes.
+pub(super) fn linking_columns(protect: &str, tables: &[Released<'_>]) -> Vec<String> {
+    let beside = |table: &Released<'_>| -> Vec<String> {
+        let rows = table.rows.into_iter().flat_map(|rows| &rows.columns).map(|column| column.name.clone());
+        rows.filter(|name| name != protect && is_beside(table, name)).collect()
+    };
+    let has = |table: &Released<'_>, name: &str| {
+        let is_quasi = table.classes.quasi.iter().any(|quasi| quasi.name == name);
+        table.rows.is_some() && (is_quasi || is_beside(table, name))
+    };
+    let mut names: Vec<String> = tables.iter().flat_map(beside).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| tables.iter().filter(|table| has(table, name)).count() > 1);
+    names
+}
+
+/// Whether rows show a column beside the labels of their class; numbers of units are random.
+fn is_beside(table: &Released<'_>, name: &str) -> bool {
+    let is_quasi = table.classes.quasi.iter().any(|quasi| quasi.name == name);
+    let is_unit = table.units.iter().any(|unit| unit == name);
+    !is_quasi && !is_unit && table.rows.is_some_and(|rows| rows.column(name).is_some())
+}
+
+/// The labels of one column of a table, by code.
+fn labels_of(table: &Released<'_>, column: &Column, labels: &mut Labels) -> Vec<u32> {
+    let codes = 0..column.domain.cardinality() as u32;
+    let label = |code: u32| {
+        let text = column.domain.text(code);
+        let codebook = table.release.map(|release| release.codebook()).filter(|book| book.is_coarse(&column.name));
+        if let Some(cover) = codebook.and_then(|book| book.cover(&column.name, &text)) {
+            return labels.covering(&text, cover);
+        }
+        match table.release {
+            Some(release) => labels.value(release.spelling().ours(&column.name, &text)),
+            None => labels.value(&text),
+        }
+    };
+    codes.map(label).collect()
+}
+
+/// A quasi-identifier as a column of the rows.
+fn labels_of_quasi(classes: &ReleasedClasses, at: usize, labels: &mut Labels) -> Vec<u32> {
+    let quasi = &classes.quasi[at];
+    quasi.labels.iter().zip(&quasi.covers).map(|(label, cover)| labels.covering(label, cover)).collect()
+}
+
+fn contents(table: &Released<'_>, names: &[String], labels: &mut [Labels]) -> Contents {
+    let buckets = table.classes.buckets();
+    if let Some(rows) = table.rows
+        && let Some(class_of) = class_of_rows(table.classes, rows)
+    {
+        return of_rows(table, rows, &class_of, names, labels);
+    }
+    let Some(counts) = table.classes.sensitive(&names[0]) else {
+        return Contents::new(Vec::new(), buckets, std::iter::empty());
+    };
+    let values: Vec<u32> = counts.values.iter().map(|value| labels[0].value(value)).collect();
+    let cells = (0..buckets as u32)
+        .flat_map(|bucket| counts.of_bucket(bucket).iter().map(move |&(value, rows)| (bucket, value, rows)));
+    Contents::new(vec![0], buckets, cells.map(|(bucket, value, rows)| (bucket, vec![values[value as usize]], rows)))
+}
+
+fn of_rows(table: &Released<'_>, rows: &Table, class_of: &[u32], names: &[String], labels: &mut [Labels]) -> Contents {
+    let mut columns: Vec<usize> = Vec::new();
+    let mut read: Vec<(&Column, Vec<u32>)> = Vec::new();
+    for (number, (name, labels)) in names.iter().zip(labels).enumerate() {
+        let Some(column) = rows.column(name) else { continue };
+        if is_beside(table, name) {
+            read.push((column, labels_of(table, column, labels)));
+        } else if let Some(at) = table.classes.quasi.iter().position(|quasi| quasi.name == *name) {
+            read.push((column, labels_of_quasi(table.classes, at, labels)));
+        } else {
+            continue;
+        }
+        columns.push(number);
+    }
+    let said = class_of.iter().enumerate().map(|(row, &class)| {
+        let labels = read.iter().map(|(column, labels)| labels[column.codes.get(row) as usize]).collect();
+        (table.classes.bucket_of[class as usize], labels, 1)
+    });
+    Contents::new(columns, table.classes.buckets(), said)
+}
+
+/// The class of each row; `None` where the rows are not those of the classes.
+fn class_of_rows(classes: &ReleasedClasses, rows: &Table) -> Option<Vec<u32>> {
+    let quasi: Vec<&Column> = classes.quasi.iter().map(|quasi| rows.column(&quasi.name)).collect::<Option<_>>()?;
+    let numbered: HashMap<&[u32], u32> =
+        (0u32..).take(classes.len()).map(|class| (classes.cells(class as usize), class)).collect();
+    let class = |row: usize| {
+        let cells: Vec<u32> = quasi.iter().map(|column| column.codes.get(row)).collect();
+        numbered.get(cells.as_slice()).copied()
+    };
+    (0..rows.rows).map(class).collect()
+}

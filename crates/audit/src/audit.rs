@@ -261,10 +261,11 @@ fn released<'a>(
             Tables::Generalized(tables) if tables.counts.is_none() => (Some(&tables.table), tables.units.as_slice()),
             _ => (None, &[][..]),
         };
-        let release = (release.release, release.tables.len());
-        for (name, classes) in names.by_ref().take(release.1) {
-            let release = Some(release.0);
-            released.push(Released { name, classes, suppressed, counterfeit, custodian, rows, units, release });
+        let (codebook, spelling) = (Some(release.release.codebook()), Some(release.release.spelling()));
+        for (name, classes) in names.by_ref().take(release.tables.len()) {
+            let counted =
+                Released { name, classes, suppressed, counterfeit, custodian, rows, units, codebook, spelling };
+            released.push(counted);
         }
     }
     released

@@ -85,7 +85,7 @@ impl Codebook {
 
     /// The cover of a label of an attribute, if the codebook has it.
     /// States that the labels of an attribute are its values, which were made coarser.
-    pub(crate) fn mark_coarse(&mut self, attribute: &str) {
+    pub fn mark_coarse(&mut self, attribute: &str) {
         self.coarse.push(attribute.to_owned());
     }
 

@@ -24,7 +24,7 @@ use std::cell::RefCell;
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_release::{JointShare, Release};
+use hedgerow_release::{Codebook, JointShare, Spelling};
 use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
@@ -64,8 +64,10 @@ pub(crate) struct Released<'a> {
     pub(crate) rows: Option<&'a Table>,
     /// The columns of the rows that number units.
     pub(crate) units: &'a [String],
-    /// How the texts of the rows are to be read.
-    pub(crate) release: Option<&'a Release>,
+    /// What coarser values cover.
+    pub(crate) codebook: Option<&'a Codebook>,
+    /// Our texts for those of the rows.
+    pub(crate) spelling: Option<&'a Spelling>,
 }
 
 /// What the attacker has beside the tables.

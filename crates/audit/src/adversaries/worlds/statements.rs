@@ -257,14 +257,11 @@ fn labels_of(table: &Released<'_>, column: &Column, labels: &mut Labels) -> Vec<
     let codes = 0..column.domain.cardinality() as u32;
     let label = |code: u32| {
         let text = column.domain.text(code);
-        let codebook = table.release.map(|release| release.codebook()).filter(|book| book.is_coarse(&column.name));
+        let codebook = table.codebook.filter(|codebook| codebook.is_coarse(&column.name));
         if let Some(cover) = codebook.and_then(|book| book.cover(&column.name, &text)) {
             return labels.covering(&text, cover);
         }
-        match table.release {
-            Some(release) => labels.value(release.spelling().ours(&column.name, &text)),
-            None => labels.value(&text),
-        }
+        labels.value(table.spelling.map_or(&text, |spelling| spelling.ours(&column.name, &text)))
     };
     codes.map(label).collect()
 }

@@ -15,7 +15,8 @@ fn released<'a>(name: &'a str, classes: &'a ReleasedClasses) -> Released<'a> {
         custodian: None,
         rows: None,
         units: &[],
-        release: None,
+        codebook: None,
+        spelling: None,
     }
 }
 
@@ -392,3 +393,5 @@ fn measure_worlds_of_two_releases_of_339000_people() {
 fn measure_worlds_of_ten_releases_of_100000_people() {
     measured(100_000, 10, true);
 }
+
+mod linked;

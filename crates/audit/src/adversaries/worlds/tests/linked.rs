@@ -1,0 +1,281 @@
+//! Tables that say different things of the same rows: rounded numbers, several columns, missing
+//! values. Against every table of people that fits, from the definition.
+
+use std::collections::BTreeSet;
+
+use hedgerow_release::Codebook;
+use hedgerow_table::Bound;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::adversaries::testing::cover;
+use crate::testing::seeds;
+
+/// A released table of which some columns are quasi-identifiers, some sensitive.
+struct Made {
+    rows: Table,
+    classes: ReleasedClasses,
+    codebook: Codebook,
+}
+
+impl Made {
+    /// `s` is rounded to multiples of `step`, unless that is 1.
+    fn new<const N: usize>(names: &[&str; N], quasi: &[&str], rows: &[[&str; N]], step: i64) -> Made {
+        let rows = table(names, rows);
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let sensitive: Vec<&str> = ["s", "t"].into_iter().filter(|name| names.contains(name)).collect();
+        let classes =
+            ReleasedClasses::of_generalized("data", &rows, &owned(quasi), &owned(&sensitive), cover, "t").unwrap();
+        let mut codebook = Codebook::new();
+        if step > 1 {
+            let column = rows.column("s").unwrap();
+            for code in 0..column.domain.cardinality() as u32 {
+                let text = column.domain.text(code);
+                let middle: i64 = text.parse().unwrap();
+                let [low, high] = [middle - step / 2, middle + step - step / 2].map(|end| Some(Bound::Integer(end)));
+                codebook.insert("s", &text, &Cover::Interval { low, high }).unwrap();
+            }
+            codebook.mark_coarse("s");
+        }
+        Made { rows, classes, codebook }
+    }
+
+    fn released<'a>(&'a self, name: &'a str) -> Released<'a> {
+        Released { rows: Some(&self.rows), codebook: Some(&self.codebook), ..released(name, &self.classes) }
+    }
+}
+
+fn at_risk(tables: &[&Made], people: &Table) -> Vec<u32> {
+    let names = ["1", "2", "3"];
+    let tables: Vec<Released<'_>> = tables.iter().zip(names).map(|(made, name)| made.released(name)).collect();
+    let found = attack(&tables, Some(people));
+    assert_eq!(found.details["exact"], json!(true), "{found:?}");
+    found.people_at_risk
+}
+
+#[test]
+fn a_rounded_value_and_an_exact_one_are_compared_by_what_they_cover() {
+    let one =
+        Made::new(&["a", "s"], &["a"], &[["0..2", "1000"], ["0..2", "2000"], ["2..9", "2000"], ["2..9", "3000"]], 1000);
+    let two = Made::new(&["b", "s"], &["b"], &[["p", "900"], ["p", "2050"], ["q", "2100"], ["q", "3100"]], 1);
+    let people = table(&["a", "b"], &[["1", "p"], ["1", "q"], ["2", "p"], ["2", "q"]]);
+    // 900 is 1000 rounded, and 3100 is 3000: (1, p) has 900 and (2, q) 3100, which leaves one each.
+    assert_eq!(at_risk(&[&one, &two], &people), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_rounded_value_is_no_certainty_of_an_exact_one() {
+    let one =
+        Made::new(&["a", "s"], &["a"], &[["0..2", "2000"], ["0..2", "5000"], ["2..9", "2000"], ["2..9", "3000"]], 1000);
+    let two = Made::new(&["b", "s"], &["b"], &[["p", "2000"], ["p", "2100"], ["q", "3000"], ["q", "5000"]], 1);
+    let people = table(&["a", "b"], &[["1", "p"], ["1", "q"], ["2", "p"], ["2", "q"]]);
+    // Both people of p have 2000 when rounded; which has 2100 is open.
+    assert_eq!(at_risk(&[&one, &two], &people), [1, 3]);
+}
+
+#[test]
+fn two_sensitive_values_of_a_row_stay_together() {
+    let one = [
+        ["0..3", "x", "m"],
+        ["0..3", "y", "n"],
+        ["3..9", "x", "m"],
+        ["3..9", "x", "m"],
+        ["3..9", "x", "n"],
+        ["3..9", "y", "m"],
+    ];
+    let one = Made::new(&["a", "s", "t"], &["a"], &one, 1);
+    let two = [["p", "y", "n"], ["p", "x", "m"], ["q", "x", "m"], ["q", "x", "m"], ["q", "x", "n"], ["q", "y", "m"]];
+    let two = Made::new(&["b", "s", "t"], &["b"], &two, 1);
+    let people = table(&["a", "b"], &[["1", "p"], ["1", "q"], ["5", "p"], ["5", "q"], ["5", "q"], ["5", "q"]]);
+    let found = at_risk(&[&one, &two], &people);
+    assert_eq!(found, worlds(&[&one, &two], &people), "{found:?}");
+    assert!(found.contains(&0), "{found:?}");
+}
+
+#[test]
+fn a_plain_column_links_rows_of_two_tables() {
+    let one = [["0..3", "m", "x"], ["0..3", "n", "y"], ["3..9", "n", "x"], ["3..9", "m", "y"]];
+    let one = Made::new(&["a", "c", "s"], &["a"], &one, 1);
+    let two = [["p", "m", "x"], ["p", "m", "y"], ["q", "n", "x"], ["q", "n", "y"]];
+    let two = Made::new(&["b", "c", "s"], &["b"], &two, 1);
+    let people = table(&["a", "b"], &[["1", "p"], ["1", "q"], ["5", "p"], ["5", "q"]]);
+    assert_eq!(at_risk(&[&one, &two], &people), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_plain_column_of_one_table_is_a_label_of_another() {
+    let one = [["0..3", "1", "x"], ["0..3", "8", "y"], ["3..9", "8", "x"], ["3..9", "1", "y"]];
+    let one = Made::new(&["a", "c", "s"], &["a"], &one, 1);
+    let two = [["0..5", "x"], ["0..5", "y"], ["5..9", "x"], ["5..9", "y"]];
+    let two = Made::new(&["c", "s"], &["c"], &two, 1);
+    let people = table(&["a", "c"], &[["1", "1"], ["1", "8"], ["5", "1"], ["5", "8"]]);
+    assert_eq!(at_risk(&[&one, &two], &people), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_missing_value_may_be_any_where_no_table_fits_otherwise() {
+    let one =
+        Made::new(&["a", "s"], &["a"], &[["0..2", "y"], ["0..2", "z"], ["2..9", "x"], ["2..9", ""], ["2..9", "y"]], 1);
+    let two = Made::new(&["b", "s"], &["b"], &[["p", "x"], ["p", "y"], ["p", "z"], ["q", "x"], ["q", "y"]], 1);
+    let people = table(&["a", "b"], &[["1", "p"], ["1", "q"], ["5", "p"], ["5", "p"], ["5", "q"]]);
+    // (1, q) cannot have z, so y; (1, p) has z.
+    assert_eq!(at_risk(&[&one, &two], &people), [0, 1, 4]);
+    let one = Made::new(&["a", "s"], &["a"], &[["0", "x"], ["0", ""]], 1);
+    let two = Made::new(&["a", "s"], &["a"], &[["0", "x"], ["0", "y"]], 1);
+    let people = table(&["a"], &[["0"], ["0"]]);
+    assert_eq!(at_risk(&[&one, &two], &people), [] as [u32; 0]);
+}
+
+/// The people who have one value of `s` in every table that fits: each person of `people` is given
+/// a value of each column that the releases show beside their labels, in every way.
+fn worlds(tables: &[&Made], people: &Table) -> Vec<u32> {
+    let mut names: Vec<String> = Vec::new();
+    for made in tables {
+        let quasi: Vec<&String> = made.classes.quasi.iter().map(|quasi| &quasi.name).collect();
+        names.extend(made.rows.header.iter().filter(|name| !quasi.contains(name)).cloned());
+    }
+    names.sort_unstable();
+    names.dedup();
+    // Every text of a column; of numbers that some tables round, all exact ones.
+    let domain = |name: &String| -> Vec<String> {
+        let texts = |made: &&&Made| -> Vec<String> {
+            let Some(column) = made.rows.column(name) else { return Vec::new() };
+            (0..made.rows.rows).map(|row| column.text(row)).collect()
+        };
+        let exact: Vec<&&Made> = tables.iter().filter(|made| !(name == "s" && made.codebook.is_coarse("s"))).collect();
+        let has = |made: &&&Made| made.rows.column(name).is_some();
+        let chosen: Vec<&&Made> = match exact.iter().any(has) {
+            true => exact,
+            false => tables.iter().collect(),
+        };
+        chosen.iter().flat_map(texts).collect::<BTreeSet<String>>().into_iter().collect()
+    };
+    let domains: Vec<Vec<String>> = names.iter().map(domain).collect();
+    let mut kinds: Vec<Vec<String>> = vec![Vec::new()];
+    for domain in &domains {
+        kinds = kinds
+            .iter()
+            .flat_map(|kind| domain.iter().map(|text| [kind.as_slice(), std::slice::from_ref(text)].concat()))
+            .collect();
+    }
+    let count = people.rows;
+    let mut possible: Vec<BTreeSet<String>> = vec![BTreeSet::new(); count];
+    let s = names.iter().position(|name| name == "s").unwrap();
+    let mut chosen = vec![0usize; count];
+    loop {
+        let given: Vec<&Vec<String>> = chosen.iter().map(|&kind| &kinds[kind]).collect();
+        if tables.iter().all(|made| is_made_of(made, people, &names, &given)) {
+            for (possible, given) in possible.iter_mut().zip(&given) {
+                possible.insert(given[s].clone());
+            }
+        }
+        let Some(next) = chosen.iter().rposition(|&kind| kind + 1 < kinds.len()) else { break };
+        chosen[next] += 1;
+        chosen[next + 1..].fill(0);
+    }
+    (0..).zip(&possible).filter(|(_, values)| values.len() == 1).map(|(person, _)| person).collect()
+}
+
+/// Whether a table can have been made of people with these values: one row for each of them.
+fn is_made_of(made: &Made, people: &Table, names: &[String], given: &[&Vec<String>]) -> bool {
+    fn assign(person: usize, fits: &[Vec<usize>], used: &mut [bool]) -> bool {
+        let Some(rows) = fits.get(person) else { return true };
+        rows.iter().any(|&row| {
+            let free = !std::mem::replace(&mut used[row], true);
+            let found = free && assign(person + 1, fits, used);
+            used[row] &= !free || found;
+            found
+        })
+    }
+    let is_within = |label: &str, value: &str| match cover("", label) {
+        Cover::Everything => true,
+        Cover::Interval { low: Some(Bound::Integer(low)), high: Some(Bound::Integer(high)) } => {
+            value.parse::<i64>().is_ok_and(|value| (low..high).contains(&value))
+        }
+        _ => label == value,
+    };
+    let fits = |person: usize, row: usize| {
+        made.rows.columns.iter().all(|column| {
+            let (name, label) = (&column.name, column.text(row));
+            let is_quasi = made.classes.quasi.iter().any(|quasi| quasi.name == *name);
+            let value = match people.column(name).filter(|_| is_quasi) {
+                Some(known) => known.text(person),
+                None => given[person][names.iter().position(|own| own == name).unwrap()].clone(),
+            };
+            // A quasi-identifier that another table shows beside its labels has one value.
+            let is_one = match names.iter().position(|own| own == name) {
+                Some(at) => given[person][at] == value,
+                None => true,
+            };
+            let says = match name == "s" && made.codebook.is_coarse("s") {
+                true => match made.codebook.cover("s", &label) {
+                    Some(Cover::Interval { low: Some(Bound::Integer(low)), high: Some(Bound::Integer(high)) }) => {
+                        value == label || value.parse::<i64>().is_ok_and(|value| (*low..*high).contains(&value))
+                    }
+                    _ => false,
+                },
+                false => is_within(&label, &value) && (is_quasi || label == value),
+            };
+            is_one && says
+        })
+    };
+    let all: Vec<Vec<usize>> =
+        (0..people.rows).map(|person| (0..made.rows.rows).filter(|&row| fits(person, row)).collect()).collect();
+    made.rows.rows == people.rows && assign(0, &all, &mut vec![false; made.rows.rows])
+}
+
+/// Two or three tables of a few people, each with some of the columns, rounded or not.
+#[test]
+fn every_table_that_fits_agrees_where_tables_say_different_things() {
+    let (mut exposed, mut rounded, mut linked) = (0, 0, 0);
+    for seed in seeds(400) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let count = rng.random_range(1..5usize);
+        let people: Vec<[String; 4]> = (0..count)
+            .map(|_| {
+                let s = ["900", "1100", "1900", "2100"][rng.random_range(0..4)].to_owned();
+                let c = if rng.random_bool(0.5) { "m" } else { "n" };
+                [rng.random_range(0..4).to_string(), rng.random_range(0..4).to_string(), c.to_owned(), s]
+            })
+            .collect();
+        let tables: Vec<Made> = (0..rng.random_range(1..4))
+            .map(|_| {
+                let by = rng.random_range(0..2usize);
+                let step = if rng.random_bool(0.4) { 1000 } else { 1 };
+                let has_c = rng.random_bool(0.6);
+                let width: i64 = rng.random_range(1..4);
+                let row = |person: &[String; 4]| {
+                    let value: i64 = person[by].parse().unwrap();
+                    let low = value / width * width;
+                    let s: i64 = person[3].parse().unwrap();
+                    let s = if step > 1 { (s + step / 2) / step * step } else { s };
+                    [format!("{low}..{}", low + width), person[2].clone(), s.to_string()]
+                };
+                let rows: Vec<[String; 3]> = people.iter().map(row).collect();
+                let name = ["a", "b"][by];
+                rounded += usize::from(step > 1);
+                linked += usize::from(has_c);
+                match has_c {
+                    true => {
+                        let rows: Vec<[&str; 3]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
+                        Made::new(&[name, "c", "s"], &[name], &rows, step)
+                    }
+                    false => {
+                        let rows: Vec<[&str; 2]> = rows.iter().map(|row| [row[0].as_str(), row[2].as_str()]).collect();
+                        Made::new(&[name, "s"], &[name], &rows, step)
+                    }
+                }
+            })
+            .collect();
+        let known: Vec<[&str; 2]> = people.iter().map(|person| [person[0].as_str(), person[1].as_str()]).collect();
+        let known = table(&["a", "b"], &known);
+        let tables: Vec<&Made> = tables.iter().collect();
+        let found = at_risk(&tables, &known);
+        assert_eq!(found, worlds(&tables, &known), "seed {seed}: {people:?}");
+        exposed += usize::from(!found.is_empty());
+    }
+    if seeds(400).count() > 1 {
+        assert!(exposed > 40 && rounded > 40 && linked > 40, "{exposed} {rounded} {linked}");
+    }
+}

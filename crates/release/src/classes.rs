@@ -295,6 +295,21 @@ mod tests {
         assert!(lost.unwrap_err().to_string().starts_with("t.csv: the table has no column `zip`"));
     }
 
+    /// A codebook says of the label that it covers everything.
+    #[test]
+    fn the_label_of_all_numbers_does_not_cover_the_missing_value() {
+        let table = Table::from_texts(&["age"], &[vec!["not missing"], vec!["*"]]);
+        let everything = |_: &str, _: &str| Cover::Everything;
+        let classes =
+            ReleasedClasses::of_generalized("data", &table, &["age".to_owned()], &[], everything, "t").unwrap();
+        let of = |label: &str| {
+            let at = classes.quasi[0].labels.iter().position(|own| own == label).unwrap();
+            &classes.quasi[0].covers[at]
+        };
+        assert_eq!(of("*"), &Cover::Everything);
+        assert_eq!(of("not missing"), &Cover::Interval { low: None, high: None });
+    }
+
     #[test]
     fn a_bucketized_table_shares_its_counts_among_the_classes_of_a_group() {
         let quasi = [["30", "7"], ["40", "7"], ["30", "2"], ["50", "2"], ["50", "2"]].map(|row| row.to_vec());

@@ -52,7 +52,7 @@ pub(crate) struct Side {
     pub(crate) starts: Vec<u32>,
     /// Statements with their rows, bucket after bucket, ascending within each.
     pub(crate) counts: Vec<(u32, u32)>,
-    /// What the table says of each value.
+    /// Its statement about each value.
     pub(crate) statements: Statements,
     /// At most this many rows are of people outside all profiles.
     pub(crate) unlisted: u64,
@@ -102,7 +102,7 @@ impl Side {
 /// A value of which a table says nothing: nobody who has it is in the table.
 pub(crate) const UNSAID: u32 = u32::MAX;
 
-/// What one table says of each value.
+/// The statement of one table about each value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Statements {
     /// By value, its statement or [`UNSAID`]; empty where statements are values.

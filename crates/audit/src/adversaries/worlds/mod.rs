@@ -64,7 +64,7 @@ pub(crate) struct Released<'a> {
     pub(crate) rows: Option<&'a Table>,
     /// The columns of the rows that number units.
     pub(crate) units: &'a [String],
-    /// What coarser values cover.
+    /// The covers of coarser values.
     pub(crate) codebook: Option<&'a Codebook>,
     /// Our texts for those of the rows.
     pub(crate) spelling: Option<&'a Spelling>,
@@ -117,7 +117,7 @@ impl<'a> Tables<'a> {
         Some(Tables { tables, columns: all.names.clone(), records, contents: RefCell::new(all), says_values })
     }
 
-    /// How many records there are: their numbers are the values of worlds.
+    /// The number of records, which are the values of worlds.
     fn values(&self) -> u32 {
         self.records.len() as u32
     }
@@ -256,7 +256,7 @@ impl LeftRecords {
     }
 }
 
-/// What is left for some people, and how much of it is known.
+/// The values that are left for some people.
 #[derive(Debug, Clone)]
 pub(crate) struct Left {
     pub(crate) people: u64,
@@ -281,9 +281,9 @@ impl Left {
 
 /// Runs the attacker against the tables that have `protect`. `None` when none has it.
 ///
-/// Columns that several tables have link their rows. Where no world has rows that are linked so, or
-/// no list of people with true values has the columns, the protected attribute alone does; and where
-/// no world fits then either, a missing value may stand for any.
+/// Columns that several tables have link their rows. Where no world has rows that are linked so,
+/// or a list of people with true values lacks the columns, the protected attribute alone does; and
+/// where no world fits then either, a missing value may stand for any.
 pub(crate) fn run(
     protect: &str,
     released: &[Released<'_>],
@@ -351,7 +351,7 @@ pub(crate) fn run(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fits {
     Together,
-    /// No world fits, or somebody is left without any value.
+    /// No world fits, or a person is left without any value.
     Not,
 }
 
@@ -383,7 +383,7 @@ pub(crate) fn keep_meeting(
     Ok(())
 }
 
-/// What all people together come to.
+/// The sums over all people.
 struct Tally {
     worst: Worst<(usize, f64, usize, u64), Exposure>,
     open: u64,

@@ -1,5 +1,5 @@
-//! What all tables together can say of one person: a *record* has one statement of each table, or
-//! none, so that some values are under all of them. Records are what the worlds give to people.
+//! Records: one statement of each table, or none, so that some values are under all of them. It is
+//! all that the tables together can say of one person, and a world gives one to each.
 
 use hashbrown::HashMap;
 
@@ -48,15 +48,15 @@ impl Records {
             for draft in drafts {
                 let found = finders[table].fitting(&draft.labels, &mut all.labels, &mut pairs)?;
                 let is_point = |&column: &usize| all.labels[column].is_point(draft.labels[column]);
-                let is_told = !found.is_empty() && contents[table].columns.iter().all(is_point);
+                let is_listed = !found.is_empty() && contents[table].columns.iter().all(is_point);
                 for (statement, labels) in found {
                     let said = [draft.said.as_slice(), &[statement]].concat();
                     let draft = Draft { said, labels };
-                    if is_untold(&draft, &mut finders, &contents, &mut all.labels, &mut pairs)? {
+                    if may_be_silent(&draft, &mut finders, &contents, &mut all.labels, &mut pairs)? {
                         next.push(draft);
                     }
                 }
-                if !is_told {
+                if !is_listed {
                     let said = [draft.said.as_slice(), &[UNSAID]].concat();
                     next.push(Draft { said, labels: draft.labels });
                 }
@@ -109,9 +109,9 @@ impl Records {
     }
 }
 
-/// Whether the tables that say nothing of a record could: not where it leaves one value of each of
-/// their columns, and they have a row with them.
-fn is_untold(
+/// A table cannot be silent about a record that leaves one value of each of its columns where it
+/// has a row with them.
+fn may_be_silent(
     draft: &Draft,
     finders: &mut [Finder<'_>],
     contents: &[Contents],

@@ -1,4 +1,5 @@
-//! What the rows of released tables say beside their classes, in words that all tables share.
+//! Statements: the values that rows show beside the labels of their classes, in words that all
+//! tables share.
 //!
 //! A column that two tables have links their rows: whoever is in both has one value of it. So a row
 //! says its protected value together with every such column, however each table writes it: exactly,
@@ -14,7 +15,7 @@ use crate::overlap;
 /// A label of which nothing is known.
 pub(super) const ANY: u32 = u32::MAX;
 
-/// Which columns link the rows of several tables, and what a missing value says.
+/// The columns that link the rows of several tables, and the meaning of a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Linking {
     /// All columns that several tables have.
@@ -29,7 +30,7 @@ pub(super) enum Linking {
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     texts: Vec<String>,
-    /// Which values a label covers; `None` where it is the value itself.
+    /// The values that a label covers; `None` where it is the value itself.
     covers: Vec<Option<Cover>>,
     exact: HashMap<String, u32>,
     /// By text, the labels that cover more than one value.
@@ -153,7 +154,7 @@ fn written(text: &str) -> Cover {
     }
 }
 
-/// What the rows of one table say, each combination once, and how often in each bucket.
+/// The statements of one table, each once, and their rows in each bucket.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contents {
     /// The columns, as numbers among those of all tables.

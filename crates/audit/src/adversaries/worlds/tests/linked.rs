@@ -65,7 +65,7 @@ fn a_rounded_value_and_an_exact_one_are_compared_by_what_they_cover() {
 }
 
 #[test]
-fn a_rounded_value_is_no_certainty_of_an_exact_one() {
+fn a_rounded_value_does_not_make_an_exact_one_certain() {
     let one =
         Made::new(&["a", "s"], &["a"], &[["0..2", "2000"], ["0..2", "5000"], ["2..9", "2000"], ["2..9", "3000"]], 1000);
     let two = Made::new(&["b", "s"], &["b"], &[["p", "2000"], ["p", "2100"], ["q", "3000"], ["q", "5000"]], 1);

@@ -113,7 +113,7 @@ pub(super) fn run(
         finding.explanations.extend(setting.explanation(case, &left[case], &found[of_case[case]])?);
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
-    Ok(Fits::of(fits && nowhere_left == 0))
+    Ok(Fits::of(fits && nowhere_left == 0 && !setting.is_certain_of_something_false(people, &left)))
 }
 
 impl<'a> Setting<'a> {
@@ -374,6 +374,18 @@ impl<'a> Setting<'a> {
             values.iter().take(8).map(|&(value, _)| format!("`{}`", self.tables.text(value))).collect();
         let more = values.len().saturating_sub(8);
         if more > 0 { format!("{} and {more} more", texts.join(", ")) } else { texts.join(", ") }
+    }
+
+    /// Where true values are known and those of other columns that link rows are not, no record is
+    /// known to be true; but what is certain must be.
+    fn is_certain_of_something_false(&self, people: &Table, left: &[Left]) -> bool {
+        let is_true = self.cases.first().is_none_or(|case| case.truth.is_some());
+        let Some(column) = people.column(&self.tables.columns[0]).filter(|_| !is_true) else { return false };
+        let is_false = |(row, &case): (usize, &u32)| match left[case as usize].values[..] {
+            [(value, _)] => !self.tables.can_be(value, &column.text(row)),
+            _ => false,
+        };
+        self.of_person.iter().enumerate().any(is_false)
     }
 
     /// Whether the people of a case fit no class of any table.

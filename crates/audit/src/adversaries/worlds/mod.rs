@@ -196,6 +196,13 @@ impl<'a> Tables<'a> {
         if value == u32::MAX { whole } else { value }
     }
 
+    /// Whether a label can be of a person whose true value is known.
+    fn can_be(&self, label: u32, truth: &str) -> bool {
+        let labels = &mut self.contents.borrow_mut().labels[0];
+        let truth = labels.value(truth);
+        labels.meet(label, truth).is_some()
+    }
+
     fn text(&self, label: u32) -> String {
         self.contents.borrow().labels[0].text(label).to_owned()
     }
@@ -293,22 +300,20 @@ pub(crate) fn run(
         return Ok(None);
     }
     let columns = linking_columns(protect, released);
-    let lacks = |people: &Table| {
-        let of_people = |name: &String| people.column(name).is_some();
-        people.column(protect).is_some() && !columns.iter().all(of_people)
-    };
-    let linked = !columns.is_empty();
-    let is_known = !attacker.people.is_some_and(lacks);
-    let has_missing = released.iter().filter_map(|table| table.classes.sensitive(protect));
-    let has_missing =
-        has_missing.clone().count() > 1 && has_missing.clone().any(|counts| counts.values.contains(&String::new()));
-    let mut unlinked: Option<Finding> = None;
-    let ways =
-        [(Linking::Columns, linked && is_known), (Linking::Protected, true), (Linking::MissingIsUnknown, has_missing)];
-    let mut is_cut = linked && !is_known;
-    for (linking, _) in ways.into_iter().filter(|(_, is_tried)| *is_tried) {
+    let lacks =
+        |people: &Table| people.column(protect).is_some() && columns.iter().any(|name| people.column(name).is_none());
+    let holding: Vec<_> = released.iter().filter_map(|table| table.classes.sensitive(protect)).collect();
+    let has_missing = holding.len() > 1 && holding.iter().any(|counts| counts.values.contains(&String::new()));
+    let mut found: Option<Finding> = None;
+    let mut limit: Option<String> = None;
+    for linking in [Linking::Columns, Linking::Protected, Linking::MissingIsUnknown] {
+        match linking {
+            Linking::Columns if columns.is_empty() => continue,
+            Linking::MissingIsUnknown if !has_missing => continue,
+            _ => {}
+        }
         let Some(tables) = Tables::new(protect, released, linking) else {
-            is_cut = true;
+            limit = Some("the rows say too many different things to be compared in all columns".to_owned());
             continue;
         };
         let mut finding = Finding::new(Adversary::Worlds, tables.names(), Some(protect));
@@ -316,33 +321,21 @@ pub(crate) fn run(
             Some(people) => listed::run(&mut finding, &tables, people, attacker)?,
             None => cells::run(&mut finding, &tables, attacker)?,
         };
-        if fits == Fits::Together || linking == Linking::Protected && !has_missing {
-            unlinked = Some(finding);
+        if fits == Fits::Together || linking == Linking::Protected {
+            found = Some(finding);
+        }
+        if fits == Fits::Together {
             break;
         }
-        if linking == Linking::Protected {
-            unlinked = Some(finding);
+        if linking == Linking::Columns && attacker.people.is_some_and(lacks) {
+            limit = Some(format!("rows can be linked by {}, which the list of people lacks", columns.join(", ")));
         }
     }
-    let mut finding = match unlinked {
-        Some(finding) => finding,
-        None => {
-            let names = released.iter().map(|table| table.name.to_owned()).collect();
-            let mut finding = Finding::new(Adversary::Worlds, names, Some(protect));
-            finding.details.insert("exact".to_owned(), json!(false));
-            finding
-        }
-    };
-    if is_cut {
+    let names = || released.iter().map(|table| table.name.to_owned()).collect();
+    let mut finding = found.unwrap_or_else(|| Finding::new(Adversary::Worlds, names(), Some(protect)));
+    if let Some(limit) = limit {
         finding.details.insert("exact".to_owned(), json!(false));
-        finding.note(match is_known {
-            true => "the rows of these tables say too many different things to be compared in all columns".to_owned(),
-            false => format!(
-                "rows can be linked by {}, which the list of people lacks: fewer values may be possible than are \
-                 counted here",
-                columns.join(", ")
-            ),
-        });
+        finding.note(format!("{limit}: fewer values may be possible than are counted here"));
     }
     Ok(Some(finding))
 }

@@ -279,3 +279,22 @@ fn every_table_that_fits_agrees_where_tables_say_different_things() {
         assert!(exposed > 40 && rounded > 40 && linked > 40, "{exposed} {rounded} {linked}");
     }
 }
+
+/// A list of people with true values lacks the column that links rows: what follows is the same, as
+/// long as it is true.
+#[test]
+fn a_list_without_the_linking_column_hides_nobody_who_is_exposed() {
+    let one = [["0..3", "m", "x"], ["0..3", "n", "y"], ["3..9", "n", "x"], ["3..9", "m", "y"]];
+    let one = Made::new(&["a", "c", "s"], &["a"], &one, 1);
+    let two = [["p", "m", "x"], ["p", "m", "y"], ["q", "n", "x"], ["q", "n", "y"]];
+    let two = Made::new(&["b", "c", "s"], &["b"], &two, 1);
+    let people = |values: [&str; 4]| {
+        let [first, second, third, fourth] = values;
+        table(&["a", "b", "s"], &[["1", "p", first], ["1", "q", second], ["5", "p", third], ["5", "q", fourth]])
+    };
+    assert_eq!(at_risk(&[&one, &two], &people(["x", "y", "y", "x"])), [0, 1, 2, 3]);
+    // Other people than those of the tables: nothing false is certain.
+    let tables = [one.released("1"), two.released("2")];
+    let found = attack(&tables, Some(&people(["y", "x", "x", "y"])));
+    assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+}

@@ -1,8 +1,8 @@
 //! A data dictionary beside a data file: what its columns are, and what their codes mean.
 //!
 //! A CSV file with the columns `name`, `label` and `values` (`1=male; 2=female`), or JSON: a list
-//! of objects with these keys, where `values` is an object from code to label or a list of objects
-//! with `value` and `label`.
+//! of objects with these keys, or an object from the name of each column to its own, where `values`
+//! is an object from code to label or a list of objects with `value` and `label`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -88,25 +88,29 @@ fn pairs(text: &str) -> Vec<(String, String)> {
     text.split(separator).filter_map(pair).take(VALUES_MAX).collect()
 }
 
+fn text(object: &Value, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| match object.get(*key)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    })
+}
+
 fn of_json(json: &Value) -> Option<HashMap<String, Described>> {
-    let list = match json {
-        Value::Array(list) => list,
+    let by_name = |object: &Value| text(object, &NAMES).map(|name| (name, object.clone()));
+    let columns: Vec<(String, Value)> = match json {
+        Value::Array(list) => list.iter().filter_map(by_name).collect(),
         Value::Object(object) => {
-            ["columns", "variables", "fields"].iter().find_map(|key| object.get(*key)?.as_array())?
+            match ["columns", "variables", "fields"].iter().find_map(|key| object.get(*key)?.as_array()) {
+                Some(list) => list.iter().filter_map(by_name).collect(),
+                None => object.iter().map(|(name, described)| (name.clone(), described.clone())).collect(),
+            }
         }
         _ => return None,
     };
-    let text = |object: &Value, keys: &[&str]| {
-        keys.iter().find_map(|key| match object.get(*key)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        })
-    };
     let mut found = HashMap::new();
-    for object in list.iter().take(COLUMNS_MAX) {
-        let Some(name) = text(object, &NAMES) else { continue };
-        let label = text(object, &LABELS).unwrap_or_default();
+    for (name, object) in columns.into_iter().take(COLUMNS_MAX).filter(|(_, object)| object.is_object()) {
+        let label = text(&object, &LABELS).unwrap_or_default();
         let values = match VALUES.iter().find_map(|key| object.get(*key)) {
             Some(Value::Object(values)) => values
                 .iter()
@@ -121,7 +125,10 @@ fn of_json(json: &Value) -> Option<HashMap<String, Described>> {
             Some(Value::String(values)) => pairs(values),
             _ => Vec::new(),
         };
-        found.insert(name, Described { label, values });
+        let described = Described { label, values };
+        if described != Described::default() {
+            found.insert(name, described);
+        }
     }
     Some(found)
 }
@@ -149,6 +156,10 @@ mod tests {
         std::fs::remove_file(&csv).unwrap();
         let json = folder.path().join("dictionary.json");
         let text = r#"[{"name":"V1","label":"Sex of the respondent","values":{"1":"male","2":"female"}},{"name":"V2","label":"Age"}]"#;
+        std::fs::write(&json, text).unwrap();
+        assert_eq!(beside(&data).unwrap().unwrap(), (expected.clone(), json.clone()));
+        let text = r#"{"V1":{"label":"Sex of the respondent","values":{"1":"male","2":"female"}},
+            "V2":{"description":"Age","values":{"min":0,"max":99}}}"#;
         std::fs::write(&json, text).unwrap();
         assert_eq!(beside(&data).unwrap().unwrap(), (expected, json.clone()));
         std::fs::write(&json, "{}").unwrap();

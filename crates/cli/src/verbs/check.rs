@@ -1,8 +1,9 @@
 //! `hedgerow check`: recomputes every guarantee, of a release or of any table against a policy.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow::{CheckTable, Release};
+use hedgerow::{CheckTable, Monitor, Release};
 
 use super::{claims_text, load_policy, print, print_json, warn};
 use crate::args::{Check, Talk};
@@ -18,15 +19,14 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             for path in &arguments.community {
                 earlier.push(Release::open_with(path, &monitor)?);
             }
-            Release::open_with(&arguments.target, &monitor)?.check_among(&earlier)?
+            let release = opened(&arguments.target, &monitor)?;
+            release.check_among(&earlier).map_err(Failure::about_release)?
         }
         Some(path) => {
             let policy = load_policy(path)?;
             // Of other releases, the policy adds nothing to what the manifest says.
             let release = match policy.has_units() || policy.is_consistent() {
-                true if arguments.target.join("datapackage.json").is_file() => {
-                    Some(Release::open_with(&arguments.target, &monitor)?)
-                }
+                true if has_manifest(&arguments.target) => Some(opened(&arguments.target, &monitor)?),
                 // A database may hold a release, or a table.
                 true => Release::open_with(&arguments.target, &monitor).ok(),
                 false => None,
@@ -69,4 +69,18 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         print(&text)?;
     }
     Ok(if found.holds() { ExitCode::SUCCESS } else { ExitCode::from(BREACH) })
+}
+
+fn has_manifest(target: &Path) -> bool {
+    target.join("datapackage.json").symlink_metadata().is_ok()
+}
+
+/// The release to be checked. What names no release is a wrong argument; a release that cannot be
+/// read is a wrong release.
+fn opened(target: &Path, monitor: &Monitor<'_>) -> Result<Release, Failure> {
+    let is_release = has_manifest(target);
+    Release::open_with(target, monitor).map_err(|error| match is_release || error.is_of_release() {
+        true => Failure::about_release(error),
+        false => error.into(),
+    })
 }

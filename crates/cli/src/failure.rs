@@ -21,8 +21,6 @@ pub(crate) fn say(line: &str) {
 #[derive(Debug)]
 pub(crate) enum Failure {
     Hedgerow(Error),
-    /// What was to be checked is a release, and is wrong.
-    Untrusted(Error),
     /// An argument that only this command can judge.
     Usage {
         place: String,
@@ -39,12 +37,6 @@ impl Failure {
         Failure::Usage { place: place.into(), problem: problem.into(), hint: hint.into() }
     }
 
-    /// For an error about a release: its files say something that cannot be, or cannot be read as
-    /// what its manifest says. What the machine refused stays that.
-    pub(crate) fn about_release(error: Error) -> Failure {
-        if error.kind() == ErrorKind::Input { Failure::Untrusted(error) } else { Failure::Hedgerow(error) }
-    }
-
     pub(crate) fn report(self) -> ExitCode {
         let (message, code) = match self {
             Failure::Hedgerow(error) if error.kind() == ErrorKind::Canceled && memory::is_exceeded() => {
@@ -53,7 +45,6 @@ impl Failure {
                 (format!("error: {problem}\nhint: {hint}"), FAILED)
             }
             Failure::Hedgerow(error) => (shown(&error), error.exit_code()),
-            Failure::Untrusted(error) => (shown(&error), BREACH),
             Failure::Usage { place, problem, hint } => (format!("error: {place}: {problem}\nhint: {hint}"), USAGE),
             // The reader of the output is gone, so there is nothing to report to.
             Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::from(FAILED),

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow::{CheckTable, Monitor, Release};
+use hedgerow::{CheckTable, Error, ErrorKind, Monitor, Release};
+use serde_json::json;
 
 use super::{claims_text, load_policy, print, print_json, warn};
 use crate::args::{Check, Talk};
@@ -20,7 +21,7 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
                 earlier.push(Release::open_with(path, &monitor)?);
             }
             let release = opened(&arguments.target, &monitor)?;
-            release.check_among(&earlier).map_err(Failure::about_release)?
+            release.and_then(|release| release.check_among(&earlier))
         }
         Some(path) => {
             let policy = load_policy(path)?;
@@ -28,14 +29,24 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             let release = match policy.has_units() || policy.is_consistent() {
                 true if has_manifest(&arguments.target) => Some(opened(&arguments.target, &monitor)?),
                 // A database may hold a release, or a table.
-                true => Release::open_with(&arguments.target, &monitor).ok(),
+                true => Release::open_with(&arguments.target, &monitor).ok().map(Ok),
                 false => None,
             };
             match release {
-                Some(release) => release.check_units_with(&policy, &monitor)?,
-                None => CheckTable::new(&policy, &arguments.target).run_with(&monitor)?,
+                Some(Ok(release)) => Ok(release.check_units_with(&policy, &monitor)?),
+                Some(Err(wrong)) => Err(wrong),
+                None => Ok(CheckTable::new(&policy, &arguments.target).run_with(&monitor)?),
             }
         }
+    };
+    let found = match found {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::Input => {
+            drop(monitor);
+            drop(shown);
+            return wrong(&error, talk);
+        }
+        Err(error) => return Err(error.into()),
     };
     drop(monitor);
     drop(shown);
@@ -75,12 +86,26 @@ fn has_manifest(target: &Path) -> bool {
     target.join("datapackage.json").symlink_metadata().is_ok()
 }
 
-/// The release to be checked. What names no release is a wrong argument; a release that cannot be
-/// read is a wrong release.
-fn opened(target: &Path, monitor: &Monitor<'_>) -> Result<Release, Failure> {
+/// The release to be checked. What names no release is a wrong argument, and fails; what is wrong
+/// about a release is inside.
+fn opened(target: &Path, monitor: &Monitor<'_>) -> Result<Result<Release, Error>, Failure> {
     let is_release = has_manifest(target);
-    Release::open_with(target, monitor).map_err(|error| match is_release || error.is_of_release() {
-        true => Failure::about_release(error),
-        false => error.into(),
-    })
+    match Release::open_with(target, monitor) {
+        Err(error) if !is_release && !error.is_of_release() => Err(error.into()),
+        opened => Ok(opened),
+    }
+}
+
+/// A release whose files cannot be read as what its manifest says, or whose manifest says what no
+/// release says: nothing holds.
+fn wrong(error: &Error, talk: &Talk) -> Result<ExitCode, Failure> {
+    let problems = error.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.problem));
+    let problems: Vec<String> = problems.collect();
+    if talk.json {
+        print_json(&json!({ "guarantees": [], "holds": false, "contradictions": problems, "warnings": [] }))?;
+    } else if !talk.quiet {
+        let lines: String = problems.iter().map(|problem| format!("  INCONSISTENT  {problem}\n")).collect();
+        print(&format!("{lines}do not publish this: see above\n"))?;
+    }
+    Ok(ExitCode::from(BREACH))
 }

@@ -48,8 +48,8 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The releases of a catalog. While one is being added, waits until it is; what a killed process
-    /// began to add does not count.
+    /// The releases of a catalog. While one is being added, waits until it is; one that a killed
+    /// process began to add does not count.
     pub fn load(folder: &Path) -> Result<Catalog, TableError> {
         match Catalog::once_settled(folder)? {
             Some(catalog) => Ok(catalog),
@@ -84,7 +84,7 @@ impl Catalog {
     }
 
     /// The list, for a process that has the catalog alone; without one, a catalog without releases.
-    /// What a killed process began to add is undone.
+    /// An addition that a killed process began is undone.
     fn settled(folder: &Path) -> Result<Catalog, TableError> {
         let mut catalog = match folder.join(FILE_NAME).exists() {
             true => Catalog::read(folder)?,
@@ -187,7 +187,7 @@ impl Catalog {
         match &outcome {
             Ok(_) => adding::complete(&self.folder),
             // What was moved is undone as it is after a kill.
-            Err(_) => *self = Catalog::settled(&self.folder)?,
+            Err(_) => drop(Catalog::settled(&self.folder)),
         }
         outcome
     }
@@ -367,7 +367,7 @@ impl OpenedCatalog {
             self.refuse_changed(&Catalog::load_or_new(folder)?)?;
             return Ok((verified.place()?, Some(audited)));
         }
-        // Of what is no catalog, nothing becomes one.
+        // A folder with other contents does not become a catalog.
         Catalog::load_or_new(folder)?;
         let (custodian, digest) = (gate.custodian.clone(), verified.release().digest()?.to_owned());
         let (built, destination) = (verified.path().to_path_buf(), verified.destination().to_path_buf());

@@ -149,8 +149,8 @@ fn refuse_unless_table(directory: &Path, resource: &Resource) -> Result<(), Tabl
     Ok(())
 }
 
-/// What the files of a release's tables hold beside the cells of their columns: bytes, pages and
-/// texts that no reader of the tables sees.
+/// The contents of a release's files beside the cells of their columns: bytes, pages and texts that
+/// no reader of the tables sees.
 pub fn beside_cells(directory: &Path, resources: &[Resource]) -> Result<Vec<String>, TableError> {
     let mut found = Vec::new();
     for resource in resources.iter().filter(|resource| resource.format == "parquet") {

@@ -22,8 +22,8 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Of a file, which does not exist yet. Behind a link, of the file that it leads to. What is no
-    /// file, such as a device, is not replaced.
+    /// Of a file, which does not exist yet. Behind a link, of the file that it leads to. A folder, a
+    /// socket or a device is not replaced.
     pub fn file(destination: &Path) -> io::Result<Partial> {
         let destination = &replaceable(destination)?;
         let (parent, name) = divided(destination)?;
@@ -246,7 +246,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_written_through_and_what_is_no_file_stays() {
+    fn a_link_is_written_through_and_a_socket_stays() {
         let folder = tempfile::tempdir().unwrap();
         let [path, link, socket, nowhere] =
             ["report.html", "link", "socket", "nowhere"].map(|name| folder.path().join(name));

@@ -48,7 +48,7 @@ fn of_numbers(claim: &Claim, manifest: &Manifest, release: &Release) -> Vec<Stri
         let Some(achieved) = stated.as_f64() else {
             // A ratio by nothing has no number.
             if !stated.is_null() || is_counted(name) {
-                problems.push(format!("the manifest states {name} = {stated}, which is no number"));
+                problems.push(format!("the manifest states {name} = {stated}, which is not a number"));
             }
             continue;
         };
@@ -77,7 +77,7 @@ fn of_numbers(claim: &Claim, manifest: &Manifest, release: &Release) -> Vec<Stri
     problems
 }
 
-/// What can be said of a guarantee across releases without the others.
+/// Contradictions of a guarantee across releases that show without the others.
 fn across_releases(claim: &Claim, release: &Release) -> Vec<String> {
     let mut problems = Vec::new();
     let mut check = |holds: bool, problem: &str| {

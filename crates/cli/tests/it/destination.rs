@@ -140,7 +140,7 @@ fn a_directory_that_may_not_be_written_to() {
     assert_eq!(fs::read_dir(folder.path("locked")).unwrap().count(), 0);
 }
 
-/// What is no file is never replaced, and what a link leads to is written.
+/// A socket, a folder or a link to nowhere is never replaced; a file behind a link is.
 #[cfg(unix)]
 #[test]
 fn a_report_replaces_files_and_nothing_else() {

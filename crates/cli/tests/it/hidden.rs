@@ -1,6 +1,6 @@
-//! What a release can hide where no reader of its tables looks, and guarantees whose own numbers
-//! contradict each other: `check` refuses it. And releases that look odd and are honest: `check`
-//! accepts them.
+//! Bytes that a release can hide where no reader of its tables looks, and guarantees whose own
+//! numbers contradict each other: `check` refuses both. And releases that look odd and are honest:
+//! `check` accepts them.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -246,7 +246,7 @@ fn floats_that_take_more_digits_than_they_have_are_cloned() {
     }
 }
 
-/// What Mondrian would make of coarser values no codebook can explain; no internal error says so.
+/// Labels over coarser values could not be explained; a refusal says so, not an internal error.
 #[test]
 fn coarser_values_are_not_generalized_by_mondrian_again() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Adding to a catalog: one process at a time, and undone by the next where one was killed.
+//! Additions to a catalog: one process at a time, and undone by the next where one was killed.
 //!
 //! A release is added by several renames: its folder, the list, and for a new release its own
 //! directory. Who adds holds a lock on the catalog's folder. Before the first rename a note says
@@ -33,7 +33,7 @@ pub(super) struct Alone {
 }
 
 impl Alone {
-    /// Waits until no other process adds to the catalog, whose folder is made where there is none.
+    /// Waits until no other process adds to the catalog, whose folder is made where it is absent.
     /// Says whether it was made.
     pub(super) fn in_new(folder: &Path, progress: &dyn Progress) -> Result<(Alone, bool), TableError> {
         let at_folder = |error| TableError::io(folder, error);
@@ -105,13 +105,13 @@ pub(super) fn is_begun(folder: &Path) -> bool {
     folder.join(NOTE).exists()
 }
 
-/// What is being added.
+/// The release that is being added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Begun {
     entry: Entry,
     /// Where a new release will be; `None` for one that is published already.
     release: Option<PathBuf>,
-    /// Whether there was no list before.
+    /// Whether the list was absent before.
     is_first: bool,
 }
 
@@ -140,9 +140,9 @@ impl Begun {
         Some(Begun { entry: entry(&value)?, release, is_first: value["first"].as_bool()? })
     }
 
-    /// Whether the release is listed, and lies where it was to be published. Where that place cannot
-    /// be seen, as from another machine, it counts as published: a catalog may list too much, never
-    /// too little.
+    /// Whether the release is listed, and lies where it was to be published. Where that place
+    /// cannot be seen, as from another machine, it counts as published: a catalog may list too
+    /// much, never too little.
     fn is_done(&self, catalog: &Catalog) -> bool {
         let is_listed = catalog.entries.iter().any(|entry| self.is_of(entry));
         let is_published = self.release.as_deref().is_none_or(|release| {
@@ -239,8 +239,8 @@ mod tests {
         }
     }
 
-    /// What a process leaves that is killed after so many of its renames, the release at its own
-    /// destination last.
+    /// The state that a process leaves when it is killed after this number of its renames, that of
+    /// the release at its own destination last.
     fn killed(folder: &Path, catalog: &Path, renames: usize, published: Option<&Path>) -> Entry {
         let two = folder.join("two");
         let digest = Release::open(&two, &NoProgress).unwrap().digest().unwrap().to_owned();

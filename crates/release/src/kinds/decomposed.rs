@@ -106,7 +106,7 @@ impl Decomposed {
         contradictions
     }
 
-    /// Where two tables show several attributes side by side, they agree on the combinations of
+    /// Where two tables show several attributes in the same rows, they agree on the combinations of
     /// their values too, each with as many rows.
     fn combinations_that_differ(&self, codebook: &Codebook) -> Vec<String> {
         let mut contradictions = Vec::new();
@@ -132,7 +132,7 @@ impl Decomposed {
     }
 }
 
-/// Attributes whose values a table shows side by side.
+/// Attributes whose values a table shows in the same rows.
 #[derive(Clone)]
 struct Joined<'t> {
     columns: Vec<&'t Column>,
@@ -164,7 +164,7 @@ impl Joined<'_> {
 }
 
 impl SubTable {
-    /// The attributes that the table shows side by side: by row, and where buckets list
+    /// The attributes that the table shows in the same rows: by row, and where buckets list
     /// combinations, these.
     fn joined(&self) -> impl Iterator<Item = Joined<'_>> {
         let by_row = |column: &&Column| self.sensitive().is_empty() || column.name != GROUP;

@@ -1,6 +1,6 @@
-//! What a Parquet file holds beside the cells of its columns. A reader skips it, and it could be a
-//! table of its own: bytes between the columns, pages of other kinds, texts and fields of the
-//! footer that describe no column, values of a dictionary that no cell has.
+//! The contents of a Parquet file beside the cells of its columns. A reader skips them, and they
+//! could be a table of their own: bytes between the columns, pages of other kinds, texts and fields
+//! of the footer that describe no column, values of a dictionary that no cell has.
 //!
 //! A release has none of it. Clusters write statistics and the version of their program too.
 
@@ -38,10 +38,10 @@ const FOOTER: [(&[i16], &[i16]); 5] = [
     (&[4, 1], &[2, 3]),
     (&[4, 1, 3], &[1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 16]),
 ];
-/// What a cluster's footer also has: texts, places of indexes, statistics.
+/// The further fields of a cluster's footer: texts, places of indexes, statistics.
 const OF_CLUSTERS: [(&[i16], &[i16]); 3] = [(&[], &[5]), (&[4, 1], &[4, 5, 6, 7]), (&[4, 1, 3], &[12, 14, 15])];
 
-/// What a file holds beside its cells, one line each.
+/// The contents of a file beside its cells, one line for each kind.
 pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     let (mut file, length) = open_file(path)?;
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|error| not_parquet(path, error))?;
@@ -192,7 +192,8 @@ fn has_pages_of_cells(file: &mut File, metadata: &ParquetMetaData, is_of_cluster
     Ok(true)
 }
 
-/// How many bytes a page takes with its header; `None` if it is no page of cells or a dictionary.
+/// How many bytes a page takes with its header; `None` for a page that holds neither cells nor a
+/// dictionary.
 fn page_bytes(bytes: &[u8], is_of_cluster: bool) -> Option<u64> {
     const DATA: i64 = 0;
     const DICTIONARY: i64 = 2;

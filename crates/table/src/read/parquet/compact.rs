@@ -4,7 +4,7 @@
 /// Structs in structs, at most.
 const DEPTH_MAX: usize = 8;
 
-/// What a field holds; lists show their elements, each under the number of the list.
+/// The value of a field; lists show their elements, each under the number of the list.
 pub(super) enum Found<'a> {
     Number(i64),
     Bytes(&'a [u8]),

@@ -22,8 +22,8 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Of a file, which does not exist yet. Behind a link, of the file that it leads to. A folder, a
-    /// socket or a device is not replaced.
+    /// Of a file, which does not exist yet. Behind a link, of the file that it leads to. A folder,
+    /// a socket or a device is not replaced.
     pub fn file(destination: &Path) -> io::Result<Partial> {
         let destination = &replaceable(destination)?;
         let (parent, name) = divided(destination)?;

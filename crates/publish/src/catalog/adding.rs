@@ -212,7 +212,8 @@ mod tests {
             let release = folder.path().join(name);
             fs::create_dir(&release).unwrap();
             fs::write(release.join("table.csv"), format!("{TABLE}3,{name}\n3,Flu\n")).unwrap();
-            let text = "[table]\npath = \"table.csv\"\nquasi = [\"zip\"]\nsensitive = [\"illness\"]\n";
+            let attributes = "zip = { role = \"quasi\" }\nillness = { role = \"sensitive\" }";
+            let text = format!("[source]\npath = \"table.csv\"\n[attributes]\n{attributes}\n");
             fs::write(release.join("release.toml"), text).unwrap();
         }
         let place = folder.path().join("catalog");

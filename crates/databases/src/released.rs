@@ -89,7 +89,14 @@ pub fn fetch(address: &Address, into: &Path, progress: &dyn Progress) -> Result<
     let fetch = |store: &mut dyn Store| fetch_from(store, into, &place, progress);
     match address.engine() {
         Engine::Postgres => postgres::release::fetch(&parameters, fetch),
-        Engine::Sqlite => sqlite::release::fetch(&parameters, fetch),
+        Engine::Sqlite => {
+            let mut undescribed = sqlite::release::fetch(&parameters, fetch)?;
+            if undescribed.is_empty() {
+                let again = |store: &mut dyn Store| write(store, into, &place, progress);
+                undescribed.extend(sqlite::release::other_bytes(&parameters, into, again)?);
+            }
+            Ok(undescribed)
+        }
     }
 }
 

@@ -39,6 +39,7 @@ struct Contents {
     audited: Option<Audited>,
     /// The new release takes part in the breach.
     by_new: bool,
+    of_release: bool,
     source: Option<std::io::Error>,
 }
 
@@ -161,6 +162,7 @@ impl Error {
             reasons: Vec::new(),
             audited: None,
             by_new: false,
+            of_release: false,
             source: None,
         }))
     }
@@ -172,6 +174,18 @@ impl Error {
             self.0.problems.iter_mut().for_each(|problem| problem.place = problem.place.replace(&folder, place));
         }
         self
+    }
+
+    /// The same error, about a release that is there and is wrong.
+    pub(crate) fn of_release(mut self) -> Error {
+        self.0.of_release = true;
+        self
+    }
+
+    /// Whether what was named is a release in a database, and the release is at fault: not the
+    /// address, and not what lies there in its place.
+    pub fn is_of_release(&self) -> bool {
+        self.0.of_release
     }
 }
 
@@ -289,7 +303,15 @@ impl From<ConfigErrors> for Error {
             );
         }
         let kind = ErrorKind::Policy;
-        Error(Box::new(Contents { kind, problems, reasons: Vec::new(), audited: None, by_new: false, source: None }))
+        Error(Box::new(Contents {
+            kind,
+            problems,
+            reasons: Vec::new(),
+            audited: None,
+            by_new: false,
+            of_release: false,
+            source: None,
+        }))
     }
 }
 

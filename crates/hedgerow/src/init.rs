@@ -52,19 +52,27 @@ pub fn init(data: impl AsRef<Path>, policy: impl AsRef<Path>) -> Result<Proposal
 pub struct Propose<'a> {
     data: Source<'a>,
     policy: PathBuf,
+    overwrite: bool,
 }
 
 impl<'a> Propose<'a> {
     /// Proposes a policy for a file, a table of a database, or rows in memory. A policy for rows in
     /// memory names no source.
     pub fn new(data: impl Into<Source<'a>>) -> Propose<'a> {
-        Propose { data: data.into(), policy: PathBuf::from("policy.toml") }
+        Propose { data: data.into(), policy: PathBuf::from("policy.toml"), overwrite: true }
     }
 
     /// Where the policy will be written; `policy.toml` by default. Hierarchy files are proposed
     /// beside it.
     pub fn policy_path(mut self, path: impl AsRef<Path>) -> Self {
         self.policy = path.as_ref().to_path_buf();
+        self
+    }
+
+    /// With `false`, a policy file that exists is refused before the data is read; `true` leaves
+    /// that to [`Proposal::write`].
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
         self
     }
 
@@ -75,7 +83,10 @@ impl<'a> Propose<'a> {
 
     /// Proposes, watched by a monitor that can also cancel.
     pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Proposal, Error> {
-        let Propose { data, policy } = self;
+        let Propose { data, policy, overwrite } = self;
+        if !overwrite {
+            refuse_existing(&policy)?;
+        }
         let mut options = ReadOptions { progress: monitor, ..ReadOptions::default() };
         let path = data.path();
         let address = path.and_then(source::address);
@@ -204,13 +215,20 @@ impl Proposal {
     /// Writes the policy and its hierarchies: all files or none. A file that exists is refused,
     /// unless `overwrite`.
     pub fn write(&self, overwrite: bool) -> Result<(), Error> {
-        if let Some((path, _)) = self.files.iter().find(|(path, _)| !overwrite && path.exists()) {
-            let hint = "choose another name for the policy, or allow files to be replaced";
-            let error = InputError::new(path.display().to_string(), "exists already", hint);
-            return Err(error.refusing(Refusal::FileExists).into());
+        if !overwrite {
+            self.files.iter().try_for_each(|(path, _)| refuse_existing(path))?;
         }
         Ok(whole::write_all(&self.files)?)
     }
+}
+
+fn refuse_existing(path: &Path) -> Result<(), Error> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let hint = "choose another name for the policy, or allow files to be replaced";
+    let error = InputError::new(path.display().to_string(), "exists already", hint);
+    Err(error.refusing(Refusal::FileExists).into())
 }
 
 /// Where a policy for this data is written by default: beside a file, else here.

@@ -61,10 +61,16 @@ impl Release {
             return Ok(Release { inner: hedgerow_release::Release::open(path, monitor)? });
         };
         let folder = Folder::new()?;
-        let undescribed = databases::fetch(&address, folder.path(), monitor)?;
         let place = address.to_string();
+        let fetched = databases::fetch(&address, folder.path(), monitor).map_err(Error::from);
+        // The manifest comes first.
+        let is_release = folder.path().join(hedgerow_release::manifest::FILE_NAME).exists();
+        let undescribed = fetched.map_err(|error| match is_release {
+            true => error.placed(folder.path(), &place).of_release(),
+            false => error,
+        })?;
         let opened = hedgerow_release::Release::open(folder.path(), monitor).map_err(Error::from);
-        let release = opened.map_err(|error| error.placed(folder.path(), &place))?;
+        let release = opened.map_err(|error| error.placed(folder.path(), &place).of_release())?;
         let mut inner = release.fetched(&place, folder);
         undescribed.into_iter().for_each(|problem| inner.contradict(problem));
         Ok(Release { inner })

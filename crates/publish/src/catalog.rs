@@ -2,6 +2,8 @@
 //! of its name; `catalog.json` keeps whose it is and its digest, in the order in which they were
 //! added.
 
+mod adding;
+
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +13,8 @@ use hedgerow_audit::{Adversary, AuditOptions, Audited, Columns, audit};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
 use hedgerow_release::{Release, Spelling};
-use hedgerow_table::whole::{self, Partial};
-use hedgerow_table::{InputError, Progress, Table, TableError};
+use hedgerow_table::whole::{Partial, leftovers};
+use hedgerow_table::{InputError, NoProgress, Progress, Table, TableError};
 use hedgerow_verify::release_check::broken_claims;
 use hedgerow_verify::verified::Verified;
 use serde::Serialize;
@@ -22,6 +24,7 @@ use crate::community;
 use crate::error::PublishError;
 use crate::exposed_classes;
 use crate::phase::Phase;
+use adding::{Alone, Begun};
 
 pub const FILE_NAME: &str = "catalog.json";
 
@@ -45,7 +48,54 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// The releases of a catalog. While one is being added, waits until it is; one that a killed
+    /// process began to add does not count.
     pub fn load(folder: &Path) -> Result<Catalog, TableError> {
+        match Catalog::once_settled(folder)? {
+            Some(catalog) => Ok(catalog),
+            None => Catalog::read(folder),
+        }
+    }
+
+    /// As [`Catalog::load`]; where nothing is there yet, a catalog without releases.
+    pub fn load_or_new(folder: &Path) -> Result<Catalog, TableError> {
+        if let Some(catalog) = Catalog::once_settled(folder)? {
+            return Ok(catalog);
+        }
+        let is_other = |name: std::ffi::OsString| name.to_str().is_none_or(|name| !adding::is_own(name));
+        let is_empty = || {
+            leftovers::clear_folder(folder);
+            fs::read_dir(folder).is_ok_and(|entries| !entries.flatten().any(|entry| is_other(entry.file_name())))
+        };
+        if !folder.exists() || is_empty() {
+            return Ok(Catalog { folder: folder.to_path_buf(), entries: Vec::new() });
+        }
+        Catalog::read(folder)
+    }
+
+    /// Where something is being added, or was when a process was killed: the list after that.
+    fn once_settled(folder: &Path) -> Result<Option<Catalog>, TableError> {
+        if !adding::is_begun(folder) {
+            return Ok(None);
+        }
+        let Some(_alone) = Alone::within(folder, &NoProgress)? else { return Ok(None) };
+        let settled = Catalog::settled(folder)?;
+        Ok(folder.join(FILE_NAME).exists().then_some(settled))
+    }
+
+    /// The list, for a process that has the catalog alone; without one, a catalog without releases.
+    /// An addition that a killed process began is undone.
+    fn settled(folder: &Path) -> Result<Catalog, TableError> {
+        let mut catalog = match folder.join(FILE_NAME).exists() {
+            true => Catalog::read(folder)?,
+            false => Catalog { folder: folder.to_path_buf(), entries: Vec::new() },
+        };
+        adding::settle(&mut catalog);
+        Ok(catalog)
+    }
+
+    /// The list as it stands.
+    fn read(folder: &Path) -> Result<Catalog, TableError> {
         let path = folder.join(FILE_NAME);
         let place = path.display().to_string();
         let size = fs::metadata(&path).map_err(|error| match error.kind() {
@@ -65,15 +115,6 @@ impl Catalog {
         Ok(Catalog { folder: folder.to_path_buf(), entries })
     }
 
-    /// As [`Catalog::load`]; where nothing is there yet, a catalog without releases.
-    pub fn load_or_new(folder: &Path) -> Result<Catalog, TableError> {
-        let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-        if !folder.exists() || is_empty() {
-            return Ok(Catalog { folder: folder.to_path_buf(), entries: Vec::new() });
-        }
-        Catalog::load(folder)
-    }
-
     /// Copies a release into the catalog, which is made when it is not there. A release that
     /// contradicts itself is refused.
     pub fn add(
@@ -83,11 +124,6 @@ impl Catalog {
         custodian: Option<&str>,
         progress: &dyn Progress,
     ) -> Result<Entry, PublishError> {
-        let catalog = if folder.join(FILE_NAME).exists() {
-            Catalog::load(folder)?
-        } else {
-            Catalog { folder: folder.to_path_buf(), entries: Vec::new() }
-        };
         let shown = release.display().to_string();
         let opened = Release::open(release, progress)?;
         if let Some(problem) = opened.contradictions().iter().chain(&broken_claims(&opened)).next() {
@@ -100,63 +136,60 @@ impl Catalog {
         }
         let own = release.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
         let name = name.map(str::to_owned).or(own).unwrap_or_default();
-        catalog.refuse_name(&name)?;
         let entry = Entry { digest: opened.digest()?.to_owned(), custodian: custodian.map(str::to_owned), name };
-        catalog.add_with(release, &entry, || Ok(()))?;
+        Catalog::alone(folder, progress, |catalog| {
+            catalog.refuse_name(&entry.name)?;
+            Ok(catalog.place(release, &entry, None, || Ok(()))?)
+        })?;
         Ok(entry)
     }
 
-    /// Copies a release into the folder of the catalog and lists it, then does what goes with it;
-    /// nothing stays of it where one of them fails.
-    fn add_with<T>(
-        mut self,
-        release: &Path,
-        entry: &Entry,
-        then: impl FnOnce() -> Result<T, TableError>,
-    ) -> Result<T, TableError> {
-        let is_new = !self.folder.exists();
-        fs::create_dir_all(&self.folder).map_err(|error| TableError::io(&self.folder, error))?;
-        let folder = self.folder.clone();
-        let outcome = self.place(release, entry, then);
+    /// Changes a catalog that no other process changes meanwhile. Its folder is made where there is
+    /// none, and removed again when the change fails.
+    fn alone<T>(
+        folder: &Path,
+        progress: &dyn Progress,
+        change: impl FnOnce(&mut Catalog) -> Result<T, PublishError>,
+    ) -> Result<T, PublishError> {
+        let (alone, is_new) = Alone::in_new(folder, progress)?;
+        let outcome = Catalog::settled(folder).map_err(PublishError::from).and_then(|mut catalog| change(&mut catalog));
         if outcome.is_err() && is_new {
             // Only where it is empty: a catalog that another program made meanwhile stays.
             let _ = fs::remove_dir(folder);
         }
+        drop(alone);
         outcome
     }
 
-    /// Everything is on the disk before anything is moved into place: a disk that is full is full
-    /// before there is a change. The list comes before what goes with it, so that a run that is
-    /// killed in between leaves a catalog with too much and never one that lacks a release.
+    /// Copies a release into the folder of the catalog and lists it, then does what goes with it;
+    /// nothing stays of it where one of them fails. Everything is on the disk before anything is
+    /// moved into place: a disk that is full is full before there is a change. `published` is where
+    /// what goes with it will put the release.
     fn place<T>(
         &mut self,
         release: &Path,
         entry: &Entry,
+        published: Option<&Path>,
         then: impl FnOnce() -> Result<T, TableError>,
     ) -> Result<T, TableError> {
         let (place, list) = (self.folder.join(&entry.name), self.folder.join(FILE_NAME));
         let (at_place, at_list) = (|error| TableError::io(&place, error), |error| TableError::io(&list, error));
-        let before = fs::read(&list).ok();
         let copied = Partial::folder(&place).map_err(at_place)?;
         copy(release, copied.path())?;
         copied.flush().map_err(at_place)?;
-        self.entries.push(entry.clone());
         let listed = Partial::file(&list).map_err(at_list)?;
+        let begun = Begun::new(self, entry, published);
+        self.entries.push(entry.clone());
         fs::write(listed.path(), self.text()).and_then(|()| listed.flush()).map_err(at_list)?;
-        copied.place_new().map_err(at_place)?;
-        let removed = |error: TableError| {
-            let _ = fs::remove_dir_all(&place);
-            error
-        };
-        listed.place().map_err(at_list).map_err(removed)?;
-        then().map_err(|error| {
-            let restored = match &before {
-                Some(text) => whole::write(&list, text),
-                None => fs::remove_file(&list).map_err(at_list),
-            };
-            // A catalog that still lists it keeps what it lists.
-            if restored.is_ok() { removed(error) } else { error }
-        })
+        begun.note(&self.folder)?;
+        let moved = copied.place_new().map_err(at_place);
+        let outcome = moved.and_then(|()| listed.place().map_err(at_list)).and_then(|()| then());
+        match &outcome {
+            Ok(_) => adding::complete(&self.folder),
+            // What was moved is undone as it is after a kill.
+            Err(_) => drop(Catalog::settled(&self.folder)),
+        }
+        outcome
     }
 
     pub fn entry(&self, name: &str) -> Result<&Entry, TableError> {
@@ -330,28 +363,36 @@ impl OpenedCatalog {
         phase.finish();
         progress.check()?;
         let Some(folder) = &gate.catalog else { return Ok((verified.place()?, Some(audited))) };
-        let catalog = Catalog::load_or_new(folder)?;
-        if catalog.entries.iter().ne(self.others.iter().filter_map(|(_, entry)| entry.as_ref())) {
-            let problem = "the catalog changed while the release was made: not all of it was audited";
-            return Err(InputError::new(folder.display().to_string(), problem, "publish again").into());
-        }
         if gate.no_add {
+            self.refuse_changed(&Catalog::load_or_new(folder)?)?;
             return Ok((verified.place()?, Some(audited)));
         }
-        let entry = Entry {
-            name: catalog.free_name(verified.destination()),
-            custodian: gate.custodian.clone(),
-            digest: verified.release().digest()?.to_owned(),
-        };
-        catalog.refuse_name(&entry.name)?;
-        let (built, mut is_listed) = (verified.path().to_path_buf(), false);
-        let placed = catalog.add_with(&built, &entry, || {
-            is_listed = true;
-            verified.place()
-        });
-        let release = placed.map_err(|error| if is_listed { error } else { unlisted(error) })?;
-        audited.added = Some(entry.name);
+        // A folder with other contents does not become a catalog.
+        Catalog::load_or_new(folder)?;
+        let (custodian, digest) = (gate.custodian.clone(), verified.release().digest()?.to_owned());
+        let (built, destination) = (verified.path().to_path_buf(), verified.destination().to_path_buf());
+        let (release, name) = Catalog::alone(folder, progress, |catalog| {
+            self.refuse_changed(catalog)?;
+            let entry = Entry { name: catalog.free_name(&destination), custodian, digest };
+            catalog.refuse_name(&entry.name)?;
+            let mut is_listed = false;
+            let placed = catalog.place(&built, &entry, Some(&destination), || {
+                is_listed = true;
+                verified.place()
+            });
+            Ok((placed.map_err(|error| if is_listed { error } else { unlisted(error) })?, entry.name))
+        })?;
+        audited.added = Some(name);
         Ok((release, Some(audited)))
+    }
+
+    /// All that the catalog lists was audited.
+    fn refuse_changed(&self, catalog: &Catalog) -> Result<(), InputError> {
+        if catalog.entries.iter().eq(self.others.iter().filter_map(|(_, entry)| entry.as_ref())) {
+            return Ok(());
+        }
+        let problem = "the catalog changed while the release was made: not all of it was audited";
+        Err(InputError::new(catalog.folder.display().to_string(), problem, "publish again"))
     }
 
     /// The audit that any reader can run once the release is out: every certain adversary over all

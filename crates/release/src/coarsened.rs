@@ -65,6 +65,11 @@ pub(crate) fn explain(
             others += usize::from(codebook.insert(attribute, "", &Cover::Missing).is_err());
         }
         codebook.mark_coarse(attribute);
+        let unused = read.labels.into_iter().flat_map(Map::keys);
+        let unused = unused.filter(|label| domain.code_of(label).is_none()).count();
+        if unused > 0 {
+            contradictions.push(format!("the manifest explains {unused} values of `{attribute}` that no row has"));
+        }
         if others > 0 {
             contradictions.push(format!("`{attribute}` has {others} values that its coarsening does not give"));
         }
@@ -99,7 +104,8 @@ impl<'a> Declaration<'a> {
             }
             (None, None, Some(unit), None) => Way::Dates(DateUnit::from_name(unit.as_str()?)?),
             (None, None, None, Some(level)) => {
-                level.as_u64()?;
+                // Level 0 is the value itself.
+                level.as_u64().filter(|level| *level > 0)?;
                 Way::Clip
             }
             (None, None, None, None) => Way::Clip,
@@ -240,6 +246,7 @@ mod tests {
             json!({ "round": 0, "values": "integer" }),
             json!({ "round": 100 }),
             json!({ "magic": 1, "values": "integer" }),
+            json!({ "level": 0, "values": "integer", "labels": { "100": { "leaves": ["100"] } } }),
         ] {
             let declared = json!({ "x": odd });
             assert_eq!(explain(declared.as_object().unwrap(), values, &mut Codebook::new()).len(), 1, "{declared}");
@@ -262,6 +269,18 @@ mod tests {
         assert_eq!(found(months("2024-02-15"), "2024-02").len(), 1);
         let listed = json!({ "round": 100, "values": "integer", "labels": { "100": { "low": 0, "high": 9 } } });
         assert_eq!(found(listed, "100").len(), 1);
+    }
+
+    #[test]
+    fn values_that_no_row_has_are_not_explained() {
+        let labels = json!({ "North": { "leaves": ["Aa", "Bb"] }, "South": { "leaves": ["Cc"] } });
+        let declared = json!({ "x": { "level": 1, "values": "category", "labels": labels } });
+        let found = |texts: &[&str]| {
+            let values = |_: &str| Some(domain(texts));
+            explain(declared.as_object().unwrap(), values, &mut Codebook::new())
+        };
+        assert_eq!(found(&["North", "South"]), [""; 0]);
+        assert_eq!(found(&["North"]), ["the manifest explains 1 values of `x` that no row has"]);
     }
 
     #[test]

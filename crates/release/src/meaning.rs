@@ -14,7 +14,8 @@ use hedgerow_table::{Bound, Cover, Kind};
 
 use crate::codebook::Codebook;
 use crate::kinds::Tables;
-use crate::manifest::{Field, Manifest};
+use crate::kinds::bucketized::{COUNT, GROUP};
+use crate::manifest::{Field, Manifest, Resource};
 use crate::notation::misstates;
 use crate::shape::CODEBOOK;
 
@@ -95,9 +96,15 @@ pub(crate) fn contradictions(manifest: &Manifest, tables: &Tables, codebook: &Co
     found
 }
 
-/// The columns of all tables.
+/// The columns of all tables, but for those that join and count rows: an attribute may have the
+/// same name as one of these.
 fn fields(manifest: &Manifest) -> impl Iterator<Item = &Field> {
-    manifest.resources.iter().filter(|table| table.name != CODEBOOK).flat_map(|table| &table.schema.fields)
+    let tables = manifest.resources.iter().filter(|table| table.name != CODEBOOK);
+    let is_attribute = |table: &Resource, field: &Field| {
+        let counts = [GROUP, COUNT].contains(&field.name.as_str()) && field.role.is_none();
+        !(counts && (table.name == "sensitive" || table.name.ends_with("-sensitive")))
+    };
+    tables.flat_map(move |table| table.schema.fields.iter().filter(move |field| is_attribute(table, field)))
 }
 
 impl<'a> Attribute<'a> {

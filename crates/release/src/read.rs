@@ -64,6 +64,7 @@ pub fn released_options<'a>(
         delimiter: Some(b','),
         kinds,
         nulls: resource.schema.missing_values.clone(),
+        as_released: true,
         progress,
         ..ReadOptions::default()
     };
@@ -146,6 +147,19 @@ fn refuse_unless_table(directory: &Path, resource: &Resource) -> Result<(), Tabl
         }
     }
     Ok(())
+}
+
+/// The contents of a release's files beside the cells of their columns: bytes, pages and texts that
+/// no reader of the tables sees.
+pub fn beside_cells(directory: &Path, resources: &[Resource]) -> Result<Vec<String>, TableError> {
+    let mut found = Vec::new();
+    for resource in resources.iter().filter(|resource| resource.format == "parquet") {
+        for file in files_of(directory, &resource.path)? {
+            let problems = hedgerow_table::read::beside_cells(&directory.join(&file))?;
+            found.extend(problems.into_iter().map(|problem| format!("the file `{file}` {problem}")));
+        }
+    }
+    Ok(found)
 }
 
 /// The quasi attributes of a released table.

@@ -22,8 +22,10 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Of a file, which does not exist yet.
+    /// Of a file, which does not exist yet. Behind a link, of the file that it leads to. A folder,
+    /// a socket or a device is not replaced.
     pub fn file(destination: &Path) -> io::Result<Partial> {
+        let destination = &replaceable(destination)?;
         let (parent, name) = divided(destination)?;
         leftovers::clear(&parent, name);
         let partial = Partial::named(destination, &parent, name, FILE);
@@ -156,6 +158,19 @@ fn make_folders(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
+/// Where a file can be written whole.
+fn replaceable(destination: &Path) -> io::Result<PathBuf> {
+    let refused = || Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file, and not replaced by one"));
+    match fs::symlink_metadata(destination) {
+        Ok(found) if found.is_symlink() => match fs::canonicalize(destination) {
+            Ok(target) if target.is_file() => Ok(target),
+            _ => refused(),
+        },
+        Ok(found) if !found.is_file() => refused(),
+        _ => Ok(destination.to_path_buf()),
+    }
+}
+
 /// The folder of a destination, and its name there.
 fn divided(destination: &Path) -> io::Result<(PathBuf, &OsStr)> {
     let nameless = || io::Error::new(io::ErrorKind::InvalidInput, "not a name for a file or a folder");
@@ -227,6 +242,27 @@ mod tests {
         drop(partial);
         assert_eq!(fs::read(path.join("data.csv")).unwrap(), b"two");
         assert_eq!(names(folder.path()), ["release"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_written_through_and_a_socket_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, link, socket, nowhere] =
+            ["report.html", "link", "socket", "nowhere"].map(|name| folder.path().join(name));
+        fs::write(&path, "one").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        write(&link, b"two").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("absent"), &nowhere).unwrap();
+        for path in [&socket, &nowhere] {
+            write(path, b"two").unwrap_err();
+        }
+        assert_eq!(names(folder.path()), ["link", "nowhere", "report.html", "socket"]);
+        assert!(!fs::symlink_metadata(&socket).unwrap().is_file());
+        assert!(fs::symlink_metadata(&nowhere).unwrap().is_symlink());
     }
 
     /// The second file cannot be placed: where it should be is a folder.

@@ -2,6 +2,7 @@
 //! as they were written. What was written is judged here and nowhere else.
 
 pub mod check;
+mod claimed;
 pub mod clone_promise;
 pub mod closure;
 pub mod earlier;

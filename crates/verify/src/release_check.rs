@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
 use hedgerow_release::metadata::Metadata;
+use hedgerow_release::read::beside_cells;
 use hedgerow_release::{Release, ReleasedClasses, Spelling, Tables};
 use hedgerow_table::{Domain, InputError, TableError};
 use serde_json::{Map, Value};
@@ -15,7 +16,7 @@ use crate::check::{Checked, CountedUnits, NamedRule, OverUnits};
 use crate::closure::unprotected_rows;
 use crate::earlier::{Earlier, community_of};
 use crate::kinds::judged;
-use crate::{possible, stated};
+use crate::{claimed, possible, stated};
 use hedgerow_privacy::{Community, Distance, KnownRows, Model, Tree};
 
 /// The result of checking a release.
@@ -48,8 +49,9 @@ pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseC
     }
     let (claims, without_earlier): (Vec<&Claim>, Vec<&Claim>) =
         (manifest.hedgerow.guarantees.iter()).partition(|claim| claim.model != CROSS_RELEASE || !earlier.is_empty());
-    let unchecked =
-        without_earlier.iter().map(|claim| format!("{}: name the releases that it was judged with", claim.model));
+    let unchecked = without_earlier
+        .iter()
+        .map(|claim| format!("{}: was not recomputed; name the releases that it was judged with", claim.model));
     let stated = claims.iter().filter(|claim| stated_units(manifest, claim));
     let stated = stated.map(|claim| {
         format!(
@@ -72,12 +74,14 @@ pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseC
     let checked = tables.judge(release, &rules)?;
     let mut contradictions = release.contradictions().to_vec();
     contradictions.extend(against_manifest(manifest, &claims, &checked));
+    contradictions.extend(claimed::contradictions(manifest, release));
     contradictions.extend(stated::contradictions(manifest, release, &checked));
     contradictions.extend(possible::units(manifest, release, &claims));
     contradictions.extend(possible::dependencies(manifest, release));
     contradictions.extend(possible::numbering(release));
     contradictions.extend(release.misstated_labels());
     contradictions.extend(files_without_mention(release.path(), manifest)?);
+    contradictions.extend(beside_cells(release.path(), &manifest.resources)?);
     contradictions.extend(other_releases(&claims, earlier)?);
     contradictions.extend(against_dependencies(release, manifest, &rules)?);
     Ok(ReleaseCheck { checked, contradictions, unchecked: unchecked.collect() })
@@ -133,7 +137,7 @@ fn against_dependencies(
     Ok(contradictions)
 }
 
-const CROSS_RELEASE: &str = "cross-release-l-diversity";
+pub(crate) const CROSS_RELEASE: &str = "cross-release-l-diversity";
 
 /// Whether the releases given are those that the guarantee was judged with.
 fn other_releases(claims: &[&Claim], earlier: &[&Release]) -> Result<Vec<String>, TableError> {
@@ -368,10 +372,9 @@ fn stated_units(manifest: &Manifest, claim: &Claim) -> bool {
 /// Whether what is claimed is nowhere better than what was found. Both name the same numbers; the
 /// model says of each whether less is worse.
 fn no_better(claimed: &Claim, found: &Claim) -> bool {
-    let worse_if_smaller = |name: &str| !matches!(name, "alpha" | "c" | "t" | "epsilon");
     let no_better = |(name, found): (&String, &Value)| {
         let numbers = claimed.achieved.get(name).and_then(Value::as_f64).zip(found.as_f64());
-        numbers.is_some_and(|(claimed, found)| match worse_if_smaller(name) {
+        numbers.is_some_and(|(claimed, found)| match claimed::is_worse_if_smaller(name) {
             true => claimed <= found + 1e-9,
             false => claimed >= found - 1e-9,
         })

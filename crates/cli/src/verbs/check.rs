@@ -1,8 +1,10 @@
 //! `hedgerow check`: recomputes every guarantee, of a release or of any table against a policy.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow::{CheckTable, Release};
+use hedgerow::{CheckTable, Error, ErrorKind, Monitor, Release};
+use serde_json::json;
 
 use super::{claims_text, load_policy, print, print_json, warn};
 use crate::args::{Check, Talk};
@@ -18,24 +20,33 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             for path in &arguments.community {
                 earlier.push(Release::open_with(path, &monitor)?);
             }
-            Release::open_with(&arguments.target, &monitor)?.check_among(&earlier)?
+            let release = opened(&arguments.target, &monitor)?;
+            release.and_then(|release| release.check_among(&earlier))
         }
         Some(path) => {
             let policy = load_policy(path)?;
             // Of other releases, the policy adds nothing to what the manifest says.
             let release = match policy.has_units() || policy.is_consistent() {
-                true if arguments.target.join("datapackage.json").is_file() => {
-                    Some(Release::open_with(&arguments.target, &monitor)?)
-                }
+                true if has_manifest(&arguments.target) => Some(opened(&arguments.target, &monitor)?),
                 // A database may hold a release, or a table.
-                true => Release::open_with(&arguments.target, &monitor).ok(),
+                true => Release::open_with(&arguments.target, &monitor).ok().map(Ok),
                 false => None,
             };
             match release {
-                Some(release) => release.check_units_with(&policy, &monitor)?,
-                None => CheckTable::new(&policy, &arguments.target).run_with(&monitor)?,
+                Some(Ok(release)) => Ok(release.check_units_with(&policy, &monitor)?),
+                Some(Err(wrong)) => Err(wrong),
+                None => Ok(CheckTable::new(&policy, &arguments.target).run_with(&monitor)?),
             }
         }
+    };
+    let found = match found {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::Input => {
+            drop(monitor);
+            drop(shown);
+            return wrong(&error, talk);
+        }
+        Err(error) => return Err(error.into()),
     };
     drop(monitor);
     drop(shown);
@@ -69,4 +80,32 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         print(&text)?;
     }
     Ok(if found.holds() { ExitCode::SUCCESS } else { ExitCode::from(BREACH) })
+}
+
+fn has_manifest(target: &Path) -> bool {
+    target.join("datapackage.json").symlink_metadata().is_ok()
+}
+
+/// The release to be checked. What names no release is a wrong argument, and fails; what is wrong
+/// about a release is inside.
+fn opened(target: &Path, monitor: &Monitor<'_>) -> Result<Result<Release, Error>, Failure> {
+    let is_release = has_manifest(target);
+    match Release::open_with(target, monitor) {
+        Err(error) if !is_release && !error.is_of_release() => Err(error.into()),
+        opened => Ok(opened),
+    }
+}
+
+/// A release whose files cannot be read as what its manifest says, or whose manifest says what no
+/// release says: nothing holds.
+fn wrong(error: &Error, talk: &Talk) -> Result<ExitCode, Failure> {
+    let problems = error.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.problem));
+    let problems: Vec<String> = problems.collect();
+    if talk.json {
+        print_json(&json!({ "guarantees": [], "holds": false, "contradictions": problems, "warnings": [] }))?;
+    } else if !talk.quiet {
+        let lines: String = problems.iter().map(|problem| format!("  INCONSISTENT  {problem}\n")).collect();
+        print(&format!("{lines}do not publish this: see above\n"))?;
+    }
+    Ok(ExitCode::from(BREACH))
 }

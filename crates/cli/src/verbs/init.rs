@@ -17,7 +17,8 @@ pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
         None => hedgerow::policy_beside(&arguments.data),
     };
     let shown = Shown::new(talk);
-    let proposal = Propose::new(&arguments.data).policy_path(&policy).run_with(&shown.monitor())?;
+    let propose = Propose::new(&arguments.data).policy_path(&policy).overwrite(arguments.force);
+    let proposal = propose.run_with(&shown.monitor())?;
     drop(shown);
     warn(talk, &proposal.warnings);
     proposal.write(arguments.force)?;

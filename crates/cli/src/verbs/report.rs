@@ -67,6 +67,15 @@ fn refuse_other_files(arguments: &args::Report) -> Result<(), Failure> {
         let read = std::fs::File::open(output).and_then(|mut file| file.read(&mut start));
         read.is_ok_and(|length| String::from_utf8_lossy(&start[..length]).contains(hedgerow::REPORT_TITLE))
     };
+    // A device, a pipe or a folder is never replaced; behind a link, the file that it leads to is.
+    let found = std::fs::symlink_metadata(output);
+    let is_other = |found: &std::fs::Metadata| {
+        if found.is_symlink() { !output.is_file() } else { !found.is_file() }
+    };
+    if found.is_ok_and(|found| is_other(&found)) {
+        let hint = "name a file with -o";
+        return Err(Failure::usage(output.display().to_string(), "is not a file that can be replaced", hint));
+    }
     if arguments.force || !output.exists() || is_report() {
         return Ok(());
     }

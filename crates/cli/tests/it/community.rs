@@ -307,3 +307,26 @@ fn publishing_with_a_new_catalog_makes_it() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("catalog add"), "{ran:?}");
 }
+
+/// Several processes at once: each waits for the others, and all releases are listed.
+#[test]
+fn releases_that_are_added_at_once_are_all_listed() {
+    let folder = Folder::with_release("release");
+    let add = |number: usize| {
+        let name = format!("release-{number}");
+        folder.command(&["catalog", "add", "catalog", "release", "--name", &name]).spawn().unwrap()
+    };
+    let runs: Vec<_> = (0..8).map(add).collect();
+    for mut run in runs {
+        assert_eq!(run.wait().unwrap().code(), Some(0));
+    }
+    let ran = folder.run(&["catalog", "list", "catalog", "--json"]);
+    let mut names: Vec<String> =
+        json(&ran)["releases"].as_array().unwrap().iter().map(|entry| entry["name"].to_string()).collect();
+    names.sort_unstable();
+    assert_eq!(names, (0..8).map(|number| format!("\"release-{number}\"")).collect::<Vec<_>>());
+    let mut left: Vec<_> =
+        std::fs::read_dir(folder.path("catalog")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort_unstable();
+    assert_eq!(left.len(), 9, "{left:?}");
+}

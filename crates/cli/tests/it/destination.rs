@@ -139,3 +139,35 @@ fn a_directory_that_may_not_be_written_to() {
     assert!(ran.stderr.contains("locked"), "{ran:?}");
     assert_eq!(fs::read_dir(folder.path("locked")).unwrap().count(), 0);
 }
+
+/// A socket, a folder or a link to nowhere is never replaced; a file behind a link is.
+#[cfg(unix)]
+#[test]
+fn a_report_replaces_files_and_nothing_else() {
+    let folder = Folder::with_release("release");
+    let socket = std::os::unix::net::UnixListener::bind(folder.path("socket")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path("dangling")).unwrap();
+    std::os::unix::fs::symlink("page.html", folder.path("link")).unwrap();
+    folder.write("page.html", "something else");
+    for output in ["socket", "dangling", "release"] {
+        let ran = folder.run(&["report", "release", "-o", output, "--force"]);
+        assert_eq!(ran.code, Some(2), "{output}: {ran:?}");
+        assert!(ran.stderr.contains("not a file that can be replaced"), "{output}: {ran:?}");
+    }
+    drop(socket);
+    let ran = folder.run(&["report", "release", "-o", "link", "--force"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(std::fs::symlink_metadata(folder.path("link")).unwrap().is_symlink());
+    assert!(folder.read("page.html").contains("<html"));
+}
+
+/// Before the data is read, which may take long: here it could not even be read.
+#[test]
+fn init_refuses_an_existing_policy_before_it_reads() {
+    let folder = Folder::with_people();
+    let before = folder.read("policy.toml");
+    let ran = folder.run(&["init", "absent.csv", "-o", "policy.toml"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("policy.toml: exists already") && ran.stderr.contains("--force"), "{ran:?}");
+    assert_eq!(folder.read("policy.toml"), before);
+}

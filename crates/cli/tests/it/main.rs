@@ -20,6 +20,7 @@ mod explore;
 mod extreme_rows;
 mod false_claims;
 mod forged;
+mod hidden;
 mod init;
 mod interrupted;
 mod json;

@@ -64,14 +64,74 @@ pub(crate) fn write(
     let (place, path) = (parameters.shown(), parameters.sqlite_path());
     let moved = |error| TableError::io(&path, error);
     let partial = Partial::file(&path).map_err(moved)?;
-    let failed = |error: rusqlite::Error| failure(&place, &path, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(partial.path(), flags).map_err(failed)?;
-    connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(failed)?;
-    write(&mut Tables { connection: &connection, place: &place, path: &path })?;
-    connection.execute_batch("COMMIT").map_err(failed)?;
-    connection.close().map_err(|(_, error)| failed(error))?;
+    create(partial.path(), &place, &path, write)?;
     partial.place().map_err(moved)
+}
+
+/// Makes a new file. `path` and `place` name it in errors.
+fn create(
+    file: &Path,
+    place: &str,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Store) -> Result<(), TableError>,
+) -> Result<(), TableError> {
+    let failed = |error: rusqlite::Error| failure(place, path, error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags).map_err(failed)?;
+    connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(failed)?;
+    write(&mut Tables { connection: &connection, place, path })?;
+    connection.execute_batch("COMMIT").map_err(failed)?;
+    connection.close().map_err(|(_, error)| failed(error))
+}
+
+/// Whether a file has other bytes than its tables have when they are written again, into the folder
+/// `into`. Pages have room between and behind their rows that SQLite never reads: anything could be
+/// there.
+pub(crate) fn other_bytes(
+    parameters: &Parameters<'_>,
+    into: &Path,
+    write: impl FnOnce(&mut dyn Store) -> Result<(), TableError>,
+) -> Result<Option<String>, TableError> {
+    let (place, path, again) = (parameters.shown(), parameters.sqlite_path(), into.join(AGAIN));
+    let outcome = match create(&again, &place, &path, write) {
+        Ok(()) => same_bytes(&path, &again).map_err(|error| TableError::io(&path, error)).map(|same| match same {
+            true => None,
+            false => Some("the file holds other bytes than its tables have when they are written again".to_owned()),
+        }),
+        Err(TableError::Input(error)) => Ok(Some(format!("its tables cannot be written again: {}", error.problem))),
+        Err(error) => Err(error),
+    };
+    fs::remove_file(&again).map_err(|error| TableError::io(&again, error))?;
+    outcome
+}
+
+/// The file that a release is written to again.
+const AGAIN: &str = ".again.db";
+/// The version of SQLite that wrote a file, in its header.
+const VERSION: std::ops::Range<usize> = 96..100;
+
+fn same_bytes(one: &Path, other: &Path) -> std::io::Result<bool> {
+    if fs::metadata(one)?.len() != fs::metadata(other)?.len() {
+        return Ok(false);
+    }
+    let chunks = |path: &Path| -> std::io::Result<_> { Ok(std::io::BufReader::new(fs::File::open(path)?)) };
+    let (mut one, mut other) = (chunks(one)?, chunks(other)?);
+    let (mut ours, mut theirs) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let mut is_first = true;
+    loop {
+        let length = one.read(&mut ours)?;
+        if length == 0 {
+            return Ok(true);
+        }
+        other.read_exact(&mut theirs[..length])?;
+        if is_first && length >= VERSION.end {
+            ours[VERSION].copy_from_slice(&theirs[VERSION]);
+        }
+        if ours[..length] != theirs[..length] {
+            return Ok(false);
+        }
+        is_first = false;
+    }
 }
 
 pub(crate) fn fetch(
@@ -125,9 +185,8 @@ impl Tables<'_> {
     /// The rows of a table are numbered from 1 on, in the order in which they were inserted. Other
     /// numbers could be those of people.
     fn numbered_otherwise(&self, table: &str, columns: &[&str]) -> Result<Option<String>, TableError> {
-        let Some(rowid) = rowid(columns) else {
-            return Ok(Some(format!("the numbers of the rows of `{table}` cannot be read")));
-        };
+        // Where columns hide them, the bytes of the file still show them.
+        let Some(rowid) = rowid(columns) else { return Ok(None) };
         let statement =
             format!("SELECT COUNT(*), COALESCE(MIN({rowid}), 1), COALESCE(MAX({rowid}), 0) FROM {}", identifier(table));
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));

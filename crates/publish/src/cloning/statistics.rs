@@ -153,7 +153,11 @@ fn real(mean: f64, low: f64, high: f64) -> (String, String, String) {
     let places = 1 - size.log10().floor() as i32;
     let step = 10f64.powi(-places);
     // With a point, so that they are not taken for integers.
-    let shown = |value: f64| format!("{value:.*}", places.clamp(1, 300) as usize);
+    let shown = |value: f64| {
+        let fixed = format!("{value:.*}", places.clamp(1, 300) as usize);
+        // More digits than a float has are not a number.
+        if Edge::parse(&fixed).is_some() { fixed } else { format!("{value:e}") }
+    };
     (shown((mean / step).round() * step), shown((low / step).floor() * step), shown((high / step).ceil() * step))
 }
 

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use hedgerow_policy::{KnownRows, Method, Policy, Role, Rule};
-use hedgerow_table::Progress;
+use hedgerow_policy::{Attribute, KnownRows, Method, Policy, Role, Rule};
+use hedgerow_table::{InputError, Progress};
 
 use super::{Groups, Problem, Rules, Subtable};
 use crate::bind::Bound;
@@ -64,6 +64,7 @@ pub(super) fn generalized(
 ) -> Result<Vec<Subtable>, PublishError> {
     for table in tables.iter_mut().filter(|table| table.groups.is_some()) {
         let Some(sensitive) = table.sensitive.iter().next() else { continue };
+        refuse_coarse(bound.policy, rules, table)?;
         let policy = policy_of(bound.policy, rules, problem, table, sensitive);
         let found = {
             let own = Bound::new(&policy, bound.table)?;
@@ -81,6 +82,19 @@ pub(super) fn generalized(
         table.regions = Some(Arc::new(Regions { policy, found }));
     }
     Ok(tables)
+}
+
+/// A label over values that were made coarser would cover other values of the source than its text
+/// says: 1000 stands for those from 500 on.
+fn refuse_coarse(policy: &Policy, rules: &Rules<'_>, table: &Subtable) -> Result<(), PublishError> {
+    let generalized: Vec<&str> = table.open().iter().map(|attribute| rules.columns[attribute].name.as_str()).collect();
+    let is_coarse =
+        |attribute: &&Attribute| attribute.coarsen.is_some() && generalized.contains(&attribute.name.as_str());
+    let Some(attribute) = policy.attributes.iter().find(is_coarse) else { return Ok(()) };
+    let problem =
+        format!("`{}` has `coarsen`, and `anonymizer = \"mondrian\"` would generalize what that gives", attribute.name);
+    let hint = "set `anonymizer = \"anatomy\"`, or remove `coarsen`: Mondrian generalizes the values themselves";
+    Err(InputError::new(policy.publish.place.clone(), problem, hint).into())
 }
 
 fn policy_of(policy: &Policy, rules: &Rules<'_>, problem: &Problem<'_>, table: &Subtable, sensitive: usize) -> Policy {

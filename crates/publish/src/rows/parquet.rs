@@ -6,11 +6,12 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_table::read::CREATED_BY;
 use hedgerow_table::{Kind, Progress, TableError, Values};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
@@ -28,7 +29,11 @@ pub(crate) fn write_parquet(
     let level = ZstdLevel::try_new(3).map_err(failed)?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
-        .set_created_by("hedgerow".to_owned())
+        .set_created_by(CREATED_BY.to_owned())
+        // Rows are in random order, where bounds of pages skip nothing; and all that a file holds
+        // is checked.
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true)
         .build();
     let schema = schema(columns).map_err(failed)?;
     let cells = columns.iter().map(Cells::new).collect::<Result<Vec<_>, _>>()?;

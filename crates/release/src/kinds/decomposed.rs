@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hedgerow_table::{Cover, Domain, Progress, Table, TableError};
+use hashbrown::HashMap;
+use hedgerow_table::{Column, Cover, Domain, Progress, Table, TableError};
 
 use super::bucketized::{Bucketized, GROUP};
 use super::combined::Combined;
@@ -97,15 +98,87 @@ impl Decomposed {
                 contradictions.push(format!("{} and {} have different values of `{name}`", first.name, table.name));
             }
         }
+        contradictions.extend(self.combinations_that_differ(codebook));
         let rows: Vec<usize> = self.tables.iter().map(|table| table.rows().rows).collect();
         if rows.iter().any(|&count| count != rows[0]) {
             contradictions.push("the sub-tables have different numbers of rows".to_owned());
         }
         contradictions
     }
+
+    /// Where two tables show several attributes in the same rows, they agree on the combinations of
+    /// their values too, each with as many rows.
+    fn combinations_that_differ(&self, codebook: &Codebook) -> Vec<String> {
+        let mut contradictions = Vec::new();
+        for (index, one) in self.tables.iter().enumerate() {
+            for other in &self.tables[index + 1..] {
+                let is_exact = |name: &str| one.is_exact(name, codebook) && other.is_exact(name, codebook);
+                let pairs = one.joined().flat_map(|ours| other.joined().map(move |theirs| (ours.clone(), theirs)));
+                for (ours, theirs) in pairs {
+                    let pairs = ours.columns.iter().filter_map(|column| {
+                        let same = theirs.columns.iter().find(|other| other.name == column.name)?;
+                        is_exact(&column.name).then_some((*column, *same))
+                    });
+                    let (mine, same): (Vec<&Column>, Vec<&Column>) = pairs.unzip();
+                    if mine.len() > 1 && ours.counts(&mine, &mine) != theirs.counts(&same, &mine) {
+                        let names: Vec<String> = mine.iter().map(|column| format!("`{}`", column.name)).collect();
+                        let (one, other) = (&one.name, &other.name);
+                        contradictions.push(format!("{one} and {other} have different rows of {}", names.join(", ")));
+                    }
+                }
+            }
+        }
+        contradictions
+    }
+}
+
+/// Attributes whose values a table shows in the same rows.
+#[derive(Clone)]
+struct Joined<'t> {
+    columns: Vec<&'t Column>,
+    /// How many people each row stands for, where that is not one.
+    people: Option<&'t [u32]>,
+}
+
+impl Joined<'_> {
+    /// How many people have each combination of values of some columns, by the codes of others: the
+    /// same attributes in another table. A value that is not there has a code of its own.
+    fn counts(&self, columns: &[&Column], by: &[&Column]) -> HashMap<Vec<u32>, u64> {
+        let known = columns.iter().zip(by).map(|(column, by)| {
+            let code = |text: &String| match text.as_str() {
+                "" => by.domain.missing_code().unwrap_or(u32::MAX),
+                text => by.domain.code_of(text).unwrap_or(u32::MAX),
+            };
+            texts(&column.domain).iter().map(code).collect()
+        });
+        let known: Vec<Vec<u32>> = known.collect();
+        let rows = columns.first().map_or(0, |column| column.codes.len());
+        let mut counts = HashMap::new();
+        for row in 0..rows {
+            let code = |(column, known): (&&Column, &Vec<u32>)| known[column.codes.get(row) as usize];
+            let combination: Vec<u32> = columns.iter().zip(&known).map(code).collect();
+            *counts.entry(combination).or_insert(0) += self.people.map_or(1, |people| u64::from(people[row]));
+        }
+        counts
+    }
 }
 
 impl SubTable {
+    /// The attributes that the table shows in the same rows: by row, and where buckets list
+    /// combinations, these.
+    fn joined(&self) -> impl Iterator<Item = Joined<'_>> {
+        let by_row = |column: &&Column| self.sensitive().is_empty() || column.name != GROUP;
+        let by_row = Joined { columns: self.rows().columns.iter().filter(by_row).collect(), people: None };
+        let combined = match &self.form {
+            Form::Combined(tables) => {
+                let columns = tables.sensitive.iter().filter_map(|name| tables.values.column(name)).collect();
+                Some(Joined { columns, people: Some(&tables.counts) })
+            }
+            _ => None,
+        };
+        std::iter::once(by_row).chain(combined)
+    }
+
     /// The table that has one row for each row of the source.
     pub fn rows(&self) -> &Table {
         match &self.form {
@@ -224,5 +297,32 @@ impl Kind for Decomposed {
 
     fn contradictions_with(&self, codebook: &Codebook) -> Vec<String> {
         self.attributes_that_differ(codebook)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(name: &str, header: &[&str], rows: &[[&str; 2]]) -> SubTable {
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.to_vec()).collect();
+        let table = Table::from_texts(header, &rows);
+        let quasi = header.iter().map(|name| (*name).to_owned()).collect();
+        let form = Form::Rows(Generalized { table, quasi, sensitive: Vec::new(), units: Vec::new(), counts: None });
+        SubTable { name: name.to_owned(), form }
+    }
+
+    /// Each attribute alone has the same values in both tables.
+    #[test]
+    fn tables_agree_on_combinations_and_not_only_on_values() {
+        let honest = [["20", "Aa"], ["30", "Bb"], ["30", "Bb"], ["40", ""]];
+        let shuffled = [["Bb", "30"], ["", "40"], ["Aa", "20"], ["Bb", "30"]];
+        let moved = [["Bb", "30"], ["", "30"], ["Aa", "20"], ["Bb", "40"]];
+        let found = |other: &[[&str; 2]]| {
+            let tables = vec![rows("one", &["age", "city"], &honest), rows("two", &["city", "age"], other)];
+            Decomposed { tables }.attributes_that_differ(&Codebook::new())
+        };
+        assert_eq!(found(&shuffled), [""; 0]);
+        assert_eq!(found(&moved), ["one and two have different rows of `age`, `city`"]);
     }
 }

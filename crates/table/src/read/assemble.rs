@@ -39,6 +39,8 @@ pub(super) struct Unfit {
     column: String,
     kind: Kind,
     date_format: Option<String>,
+    /// Whether the text means a value, and is not how a release writes it.
+    is_odd: bool,
     text: String,
 }
 
@@ -54,12 +56,16 @@ impl Unfit {
     /// The problem, for a place that already names the column.
     pub(super) fn value_problem(&self) -> String {
         let article = if self.kind == Kind::Integer { "an" } else { "a" };
+        if self.is_odd {
+            return format!("`{}` is not how a release writes {article} {}", shorten(&self.text), self.kind.name());
+        }
         let format = self.date_format.as_ref().map(|format| format!(" in the format `{format}`")).unwrap_or_default();
         format!("`{}` is not {article} {}{format}", shorten(&self.text), self.kind.name())
     }
 
     pub(super) fn hint(&self) -> &'static str {
         match self.kind {
+            _ if self.is_odd => "what a value is written with beside itself is not checked: do not trust this table",
             Kind::Date if self.date_format.is_none() => {
                 "declare the `date-format`, or write dates as 2024-01-31; a text that means no date can count as missing \
                  (`null`)"
@@ -192,17 +198,29 @@ fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Do
     let missing = absent || present.len() + 1 < ends.len();
     let present_texts: Vec<&str> = present.iter().map(|&code| text_of(code)).collect();
     let reading = Reading::new(&name, kind, is_text, options);
-    let typed = match reading.typed(&present_texts, missing) {
+    let typed = reading.typed(&present_texts, missing).and_then(|typed| {
+        match options.as_released && reading.declared().is_some() {
+            // A number that a program stored has one text, whatever its width.
+            true if is_text || typed.domain.kind() == Kind::Date => match odd_text(&present_texts, &typed) {
+                Some(position) => Err(position),
+                None => Ok(typed),
+            },
+            _ => Ok(typed),
+        }
+    });
+    let typed = match typed {
         Ok(typed) => typed,
         Err(position) => {
             let kind = reading.declared().ok_or_else(|| internal("an inferred kind does not fit"))?;
             let mut unfit = vec![false; ends.len()];
             present.iter().for_each(|&code| unfit[code as usize] = !reading.takes(text_of(code)));
+            let is_odd = !unfit.contains(&true);
+            unfit[present[position] as usize] |= is_odd;
             let found = first_cell(&pieces, &maps, &unfit, options.file())?;
             let (row, code) = found.unwrap_or((0, present[position]));
             let text = text_of(code).to_owned();
             let date_format = reading.date_format().map(ToString::to_string);
-            return Err(AssembleError::Unfit(Unfit { row, column: name, kind, date_format, text }));
+            return Err(AssembleError::Unfit(Unfit { row, column: name, kind, date_format, is_odd, text }));
         }
     };
     let doubt = reading.doubt(&present_texts, &typed);
@@ -213,6 +231,13 @@ fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Do
         map.iter_mut().for_each(|code| *code = finals[*code as usize]);
     }
     Ok((Settled { name, domain, maps, pieces }, doubt))
+}
+
+/// The first text that is not the one which its value is written with. Every value has one in a
+/// release: a time of day behind a date, or zeros behind a number, could say something else.
+fn odd_text(texts: &[&str], typed: &Typed) -> Option<usize> {
+    let mut pairs = texts.iter().zip(&typed.codes);
+    pairs.position(|(text, &code)| typed.domain.text(code) != *text)
 }
 
 /// All texts in one dictionary, and for each worker the way from its codes to the merged ones.

@@ -49,6 +49,7 @@ pub use arrow::read_batches;
 pub use build::{Cell, Cells, TableBuilder};
 pub use format::Format;
 pub use number_format::NumberFormat;
+pub use parquet::{CREATED_BY, beside_cells};
 pub use spilled::SpilledTable;
 
 use crate::date_format::DateFormat;
@@ -84,6 +85,9 @@ pub struct ReadOptions<'a> {
     pub only: Option<HashSet<String>>,
     /// Learns the bytes of the file as they are read.
     pub progress: &'a dyn Progress,
+    /// Whether every text must be the one that a release writes for its value. The kinds must be
+    /// declared.
+    pub as_released: bool,
     /// Where codes go that do not fit in memory; set by [`read_within`].
     pub spill: Option<Arc<SpillFile>>,
 }
@@ -101,6 +105,7 @@ impl Default for ReadOptions<'_> {
             date_format: None,
             only: None,
             progress: &NoProgress,
+            as_released: false,
             spill: None,
         }
     }
@@ -143,6 +148,7 @@ impl ReadOptions<'_> {
             date_format,
             only,
             progress: &NoProgress,
+            as_released: self.as_released,
             spill: self.spill.clone(),
         }
     }

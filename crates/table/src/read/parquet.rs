@@ -3,8 +3,10 @@
 //! Numbers and dates keep the type that the file declares. Strings are typed as the same texts in a
 //! CSV file would be. Columns that are not wanted are not decoded.
 
+mod beside;
 mod cell_type;
 mod cells;
+mod compact;
 mod hybrid;
 mod pages;
 #[cfg(test)]
@@ -31,6 +33,7 @@ use super::source::open_file;
 use super::{Limits, ReadOptions};
 use crate::spill::Kept;
 use crate::{InputError, TableError};
+pub use beside::{CREATED_BY, beside_cells};
 pub(super) use cell_type::CellType;
 pub(super) use cells::ColumnCoder;
 use cells::Refusal;
@@ -200,7 +203,8 @@ impl Reading<'_> {
             return Err(not_parquet(self.path, format!("column `{}` lies outside of the file", wanted.name)));
         }
         // The decoders assert what a damaged file may break.
-        let taken = catch_unwind(AssertUnwindSafe(|| take(&reader, wanted, rows, coder)));
+        let strict = self.options.as_released;
+        let taken = catch_unwind(AssertUnwindSafe(|| take(&reader, wanted, rows, strict, coder)));
         match taken {
             Ok(taken) => taken.map_err(|refusal| self.refuse(index, wanted, refusal))?,
             Err(_) => return Err(not_parquet(self.path, format!("column `{}` cannot be decoded", wanted.name))),
@@ -216,6 +220,10 @@ impl Reading<'_> {
         match refusal {
             Refusal::File(error) => not_parquet(self.path, format!("column `{name}`: {error}")),
             Refusal::Damaged => not_parquet(self.path, format!("column `{name}` has a damaged page")),
+            Refusal::Unused => not_parquet(
+                self.path,
+                format!("column `{name}` holds more than its cells, or in a way that no release has"),
+            ),
             Refusal::Rows => not_parquet(self.path, format!("column `{name}` has fewer or more rows than declared")),
             Refusal::Cell { row, problem, hint } => {
                 let before: i64 = self.metadata.row_groups()[..group].iter().map(|group| group.num_rows()).sum();
@@ -232,12 +240,15 @@ fn take(
     reader: &SerializedRowGroupReader<'_, File>,
     wanted: &Wanted,
     rows: usize,
+    strict: bool,
     coder: &mut ColumnCoder,
 ) -> Result<(), Refusal> {
     let mut pages = reader.get_column_page_reader(wanted.leaf).map_err(Refusal::File)?;
-    match pages::take(coder, wanted.stored, pages.as_mut(), rows) {
+    match pages::take(coder, wanted.stored, pages.as_mut(), rows, strict) {
         Ok(()) => Ok(()),
         Err(Stop::Refusal(refusal)) => Err(refusal),
+        // What its pages hold beside the cells is not seen.
+        Err(Stop::OtherEncoding) if strict => Err(Refusal::Unused),
         Err(Stop::OtherEncoding) => {
             // What was coded so far is coded again.
             coder.take_codes();

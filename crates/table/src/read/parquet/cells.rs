@@ -29,6 +29,8 @@ pub(super) enum Refusal {
     File(ParquetError),
     /// A page does not hold what its header says.
     Damaged,
+    /// A page holds more than its cells.
+    Unused,
     /// The column has another number of rows than its row group declares.
     Rows,
     /// A value that has no place in a table, and its row in the row group.

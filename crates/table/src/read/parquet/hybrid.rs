@@ -54,6 +54,15 @@ impl<'a> Hybrid<'a> {
         Ok(())
     }
 
+    /// Whether nothing is left but what fills the last group of eight.
+    pub(super) fn is_spent(&self) -> bool {
+        let left = match &self.run {
+            Run::Repeated { left, .. } => *left,
+            Run::Packed { left, .. } => left.saturating_sub(7),
+        };
+        self.bytes.is_empty() && left == 0
+    }
+
     fn next_run(&mut self) -> Option<Run<'a>> {
         let header = self.header()?;
         let length = usize::try_from(header >> 1).ok()?;

@@ -42,21 +42,29 @@ impl From<Damaged> for Stop {
     }
 }
 
-/// Codes all cells of a row group's column, which must be as many as the group has rows.
+/// Codes all cells of a row group's column, which must be as many as the group has rows. Where that
+/// is strict, pages hold nothing but these, and dictionaries no value that no cell has.
 pub(super) fn take(
     coder: &mut ColumnCoder,
     stored: Stored,
     pages: &mut dyn PageReader,
     rows: usize,
+    strict: bool,
 ) -> Result<(), Stop> {
-    let mut dictionary = None;
+    let mut dictionary: Option<Dictionary> = None;
     let mut taking = Taking { coder, rows, done: 0, levels: Vec::new(), positions: Vec::new(), codes: Vec::new() };
     while let Some(page) = pages.get_next_page().map_err(Refusal::File)? {
         if page.is_dictionary_page() {
             dictionary = Some(Dictionary::new(page, stored)?);
         } else {
-            taking.take_page(Cells::of(&page, stored)?, dictionary.as_mut())?;
+            let spent = taking.take_page(Cells::of(&page, stored)?, dictionary.as_mut())?;
+            if strict && !spent {
+                return Err(Refusal::Unused.into());
+            }
         }
+    }
+    if strict && dictionary.is_some_and(|dictionary| !dictionary.is_used()) {
+        return Err(Refusal::Unused.into());
     }
     if taking.done == rows { Ok(()) } else { Err(Refusal::Rows.into()) }
 }
@@ -180,6 +188,16 @@ impl Dictionary {
         Ok(Dictionary { codes: vec![UNCODED; starts.len()], page, stored, starts })
     }
 
+    /// Whether cells have every value, and the page holds nothing else.
+    fn is_used(&self) -> bool {
+        let last = self.starts.last().map(|&start| {
+            let mut values = Plain { bytes: &self.page.buffer()[start..], stored: self.stored, bit: 0 };
+            values.next();
+            values.bytes.len()
+        });
+        last.unwrap_or(self.page.buffer().len()) == 0 && !self.codes.contains(&UNCODED)
+    }
+
     fn value(&self, position: usize) -> Option<Value<'_>> {
         Plain { bytes: &self.page.buffer()[self.starts[position]..], stored: self.stored, bit: 0 }.next()
     }
@@ -196,7 +214,8 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    fn take_page(&mut self, mut cells: Cells<'_>, mut dictionary: Option<&mut Dictionary>) -> Result<(), Stop> {
+    /// Says whether the page holds nothing else.
+    fn take_page(&mut self, mut cells: Cells<'_>, mut dictionary: Option<&mut Dictionary>) -> Result<bool, Stop> {
         if cells.rows > self.rows - self.done {
             return Err(Refusal::Rows.into());
         }
@@ -228,7 +247,12 @@ impl Taking<'_> {
             self.done += rows;
             left -= rows;
         }
-        Ok(())
+        let values = match &cells.values {
+            Values::Positions(positions) => positions.is_spent(),
+            // The last byte of truths may be begun.
+            Values::Plain(values) => values.bytes.len() <= usize::from(values.bit > 0),
+        };
+        Ok(values && cells.levels.is_none_or(|levels| levels.is_spent()))
     }
 
     fn code_positions(&mut self, dictionary: &mut Dictionary) -> Result<(), Stop> {

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ::parquet::basic::Encoding;
+use ::parquet::basic::{Compression, Encoding};
 use ::parquet::data_type::*;
-use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::parser::parse_message_type;
 use rand::rngs::StdRng;
@@ -76,7 +77,7 @@ fn write_file(
     set: impl Fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
 ) -> (TempDir, PathBuf) {
     let (directory, path) = file("x.parquet", b"");
-    let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
+    let schema = Arc::new(parse_message_type(&format!("message release {{ {schema} }}")).unwrap());
     let properties = Arc::new(set(WriterProperties::builder()).build());
     let out = std::fs::File::create(&path).unwrap();
     let mut writer = SerializedFileWriter::new(out, schema, properties).unwrap();
@@ -440,4 +441,80 @@ fn damaged_files_are_refused_or_read() {
             assert!(acceptable, "dictionary {dictionary}, seed {seed}: {read:?}");
         }
     }
+}
+
+/// As a release is written, unless `set` changes that.
+fn released(cells: &[&str], set: impl Fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder) -> (TempDir, PathBuf) {
+    let column = |mark: &str| {
+        let cells = cells.iter().map(|text| Some(ByteArray::from(format!("{mark}{text}").as_str())));
+        Cells::Bytes(cells.collect())
+    };
+    let schema = "optional binary a (STRING); optional binary b (STRING)";
+    write_file(schema, &[column("a"), column("b")], 3, |properties| {
+        let properties = properties
+            .set_created_by(super::CREATED_BY.to_owned())
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_offset_index_disabled(true);
+        set(properties)
+    })
+}
+
+#[test]
+fn what_a_file_holds_beside_its_cells_is_found() {
+    let cells = ["x", "y", "x", "z", "x", "y", "z"];
+    let found = |set: &dyn Fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder| {
+        let (_directory, path) = released(&cells, set);
+        super::beside_cells(&path).unwrap()
+    };
+    assert_eq!(found(&|properties| properties), [""; 0]);
+    assert_eq!(found(&|properties| properties.set_writer_version(WriterVersion::PARQUET_2_0)), [""; 0]);
+    let other = found(&|properties| properties.set_created_by("Ann has the flu".to_owned()));
+    assert_eq!(other[0], "is of another program than those that write releases");
+    let text = KeyValue::new("Ann".to_owned(), "flu".to_owned());
+    let texts = found(&|properties| properties.set_key_value_metadata(Some(vec![text.clone()])));
+    assert_eq!(texts[0], "has 1 texts beside its columns");
+    let pages = found(&|properties| properties.set_statistics_enabled(EnabledStatistics::Page));
+    assert!(pages.contains(&"has a footer that describes more than its columns".to_owned()), "{pages:?}");
+}
+
+#[test]
+fn bytes_between_columns_are_found() {
+    let (directory, path) = released(&["x", "y", "x", "z", "x", "y", "z"], |properties| properties);
+    let honest = std::fs::read(&path).unwrap();
+    let hidden = |bytes: Vec<u8>| {
+        let path = directory.path().join("changed.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        super::beside_cells(&path).unwrap().into_iter().find(|problem| problem.contains("bytes"))
+    };
+    assert_eq!(hidden(honest.clone()), None);
+    let tail = honest.len() - 8;
+    let footer = u32::from_le_bytes(honest[tail..tail + 4].try_into().unwrap()) as usize;
+    let (columns, rest) = honest.split_at(tail - footer);
+    let secret = hidden([columns, b"Ann has the flu", rest].concat());
+    assert_eq!(secret.as_deref(), Some("holds 15 bytes that belong to no column"));
+    // Padding to the blocks of a disk says nothing.
+    assert_eq!(hidden([columns, &[0; 512], rest].concat()), None);
+    assert!(hidden([columns, &[0; 512], b"Ann", rest].concat()).is_some());
+}
+
+/// A value that no cell has could be a person's; only a strict reader looks.
+#[test]
+fn a_dictionary_with_a_value_that_no_cell_has_is_refused() {
+    // Long, so that the dictionary is of a size that no page of positions has; not compressed.
+    let cells = ["first-value", "second-value", "first-value"];
+    let (_directory, path) = released(&cells, |properties| properties.set_compression(Compression::UNCOMPRESSED));
+    let read = |strict: bool| {
+        let options = ReadOptions { as_released: strict, ..ReadOptions::default() };
+        read_table(&path, &options)
+    };
+    assert_eq!(read(true).unwrap().columns[0].domain.present(), 2);
+    // All positions of column `a` become 0: its second value is in no cell any more.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let end = bytes.windows(13).position(|window| window == b"asecond-value").unwrap() + 13;
+    let positions = (end..end + 64).find(|&at| bytes[at..at + 3] == [1, 3, 0b010]).unwrap();
+    bytes[positions + 2] = 0;
+    std::fs::write(&path, bytes).unwrap();
+    assert_eq!(read(false).unwrap().columns[0].domain.present(), 1);
+    let error = read(true).unwrap_err().to_string();
+    assert!(error.contains("more than its cells"), "{error}");
 }

@@ -21,6 +21,7 @@ mod foreseen;
 pub mod full_domain;
 mod generalized;
 mod glob;
+pub mod jointly;
 pub mod lattice;
 
 pub mod local;

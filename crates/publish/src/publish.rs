@@ -26,6 +26,7 @@ use crate::explore;
 use crate::foreseen;
 use crate::full_domain;
 use crate::generalized;
+use crate::jointly;
 use crate::local;
 use crate::local::divided::Divided;
 use crate::options::PublishOptions;
@@ -77,8 +78,7 @@ fn publish_with(
     let staged = Staged::next_to(&options.destination, options.overwrite)?;
     refuse(policy)?;
     if divided.is_some() {
-        units::refuse_elsewhere(policy, "a joint release")?;
-        consistent::refuse_elsewhere(policy, "a joint release")?;
+        jointly::refuse(policy)?;
     }
     let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");

@@ -25,4 +25,5 @@ mod progress;
 mod random_case;
 mod undivided;
 mod units;
+mod units_local;
 mod windows;

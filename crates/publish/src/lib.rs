@@ -49,6 +49,7 @@ pub mod why;
 mod without;
 mod write;
 
+pub use dependencies::closed_policy;
 pub use draft::Searched;
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use local::divided::Divided;

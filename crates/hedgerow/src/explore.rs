@@ -110,7 +110,8 @@ impl<'a> Explore<'a> {
         let policy = self.policy.inner();
         let table = self.source.read(policy, monitor)?;
         let earlier = read_earlier(policy, &table, monitor)?;
-        let bound = Bound::with_earlier(policy, &table, earlier)?;
+        let closed = hedgerow_publish::closed_policy(policy, &table)?;
+        let bound = Bound::with_earlier(closed.as_ref().unwrap_or(policy), &table, earlier)?;
         let found = hedgerow_publish::explore::explore(&bound, monitor)?;
         let warnings = bound.warnings.iter().cloned().map(Problem::warning).collect();
         Ok(Exploration::new(&found, warnings))

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use hedgerow_joint::{Agreed, Attribute, Profile as JointProfile, Share};
 use hedgerow_policy::Summary;
 use hedgerow_publish::bind::{Bound, declared_table};
-use hedgerow_publish::units::refuse_elsewhere;
 use hedgerow_smc::baseline::Chances;
 use hedgerow_table::{Domain, InputError, Table};
 
@@ -117,8 +116,7 @@ impl From<Profile> for JointProfile {
 }
 
 fn agree(policy: &hedgerow_policy::Policy, bound: &Bound<'_>) -> Result<Agreed, Error> {
-    refuse_elsewhere(policy, "a joint release")?;
-    hedgerow_publish::consistent::refuse_elsewhere(policy, "a joint release")?;
+    hedgerow_publish::jointly::refuse(policy)?;
     let tight = policy.publish.summarise == Summary::Tight;
     let rules = bound.judge()?.into_rules();
     let agreed = Agreed::new(bound.axes(), &bound.judged_cardinalities(), rules, policy.publish.strict, tight);

@@ -6,7 +6,6 @@ use hedgerow_audit::query::parts::Outline;
 use hedgerow_joint::{Agreed, AgreedRef, Attribute, JointClass, JointRow, Share};
 use hedgerow_policy::{Method, Policy, Summary};
 use hedgerow_publish::bind::{Bound, declared_table, read_source};
-use hedgerow_publish::units::refuse_elsewhere;
 use hedgerow_publish::{Divided, PublishError, PublishOptions, outline, publish_divided};
 use hedgerow_smc::Limits;
 use hedgerow_table::progress::NoProgress;
@@ -37,8 +36,7 @@ impl Terms {
             let problem = format!("custodians together cannot publish by `{}`", policy.publish.method.name());
             return Err(InputError::new(place, problem, "set `method = \"mondrian\"` under [publish]").into());
         }
-        refuse_elsewhere(&policy, "a joint release")?;
-        hedgerow_publish::consistent::refuse_elsewhere(&policy, "a joint release")?;
+        hedgerow_publish::jointly::refuse(&policy)?;
         let declared = declared_table(&policy)?;
         let agreed = {
             let bound = Bound::new(&policy, &declared)?;
@@ -221,6 +219,52 @@ mod tests {
             assert!(release("bad", &classes, &of_row).is_err(), "{classes:?} {of_row:?}");
             assert!(!folder.path().join("bad").exists());
         }
+    }
+
+    /// What counts units, or needs the rows of all custodians in one place, is refused by name
+    /// before anything is agreed on.
+    #[test]
+    fn what_custodians_together_cannot_do_is_refused_with_the_reason() {
+        let of = |attributes: &str, rule: &str, publish: &str| {
+            let text = format!(
+                "[source]\npath = \"people.csv\"\n[attributes]\n{attributes}age = {{ role = \"quasi\", range = [0, 99] }}\n\
+                 ward = {{ role = \"quasi\", range = [0, 9] }}\n[[rule]]\n{rule}require = {{ model = \"k-anonymity\", k = 3 }}\n\
+                 [publish]\nmethod = \"mondrian\"\n{publish}"
+            );
+            let policy =
+                Policy::parse(&text, std::path::Path::new("policy.toml")).map_err(|errors| errors.to_string())?;
+            Terms::new(policy, |agreed| agreed).map(|_| ()).map_err(|error| error.to_string())
+        };
+        of("", "", "").unwrap();
+        let unit = "patient = { role = \"unit\" }\n";
+        let counts_rows = "a joint release counts rows, not units, and `patient` has the role `unit`";
+        let dependency = "[[dependency]]\nfrom = [\"ward\"]\nto = \"age\"\n";
+        for (attributes, rule, publish, why) in [
+            (unit, "", "", counts_rows),
+            (unit, "", "link = true\n", counts_rows),
+            (unit, "rows = \"one\"\n", "", counts_rows),
+            ("", "", "link = true\n", "`link = true` has no meaning without a unit"),
+            ("", "rows = \"one\"\n", "", "`rows` has no meaning without a unit"),
+            ("", "consistent = true\n", "", "a joint release does not keep `consistent`: the combinations that occur"),
+            (
+                "",
+                "",
+                dependency,
+                "a joint release does not judge dependencies, and `age` is declared to follow from `ward`",
+            ),
+        ] {
+            let error = of(attributes, rule, publish).unwrap_err();
+            assert!(error.contains(why), "{attributes}{rule}{publish}{error}");
+            assert!(error.contains("hint: "), "{error}");
+        }
+        // A dependency that the custodians accept asks nothing of the run.
+        of("", "", &format!("{dependency}accept = \"wards have people of any age\"\n")).unwrap();
+        // So with the unit named by the source.
+        let text = "[source]\npath = \"people.csv\"\nunit = \"patient\"\n[attributes]\nage = { role = \"quasi\", range = [0, 99] }\n\
+                    [[rule]]\nrequire = { model = \"k-anonymity\", k = 3 }\n[publish]\nmethod = \"mondrian\"\n";
+        let policy = Policy::parse(text, std::path::Path::new("policy.toml")).unwrap();
+        let error = Terms::new(policy, |agreed| agreed).unwrap_err().to_string();
+        assert!(error.contains(counts_rows), "{error}");
     }
 
     #[test]

@@ -7,7 +7,9 @@
 //! where a class that is so divided breaks its rule. So does an attribute that is released as it is
 //! and shows what its row has of a known one: a census tract beside a county that became `*`.
 
+mod closed;
 mod exposed;
+mod narrowed;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,6 +23,7 @@ use hedgerow_table::{Engine, InputError, Progress, TableError};
 use hedgerow_verify::check::NamedRule;
 use hedgerow_verify::closure::{Shown, unprotected_rows};
 
+pub use closed::closed_policy;
 use exposed::Exposed;
 
 /// A dependency that attackers are taken to know.
@@ -211,7 +214,7 @@ impl Dependencies {
             );
             let people = self.rows.saturating_sub(wrong);
             let names = known.from.iter().chain([&known.to]);
-            return Err(InputError::new(place(policy, known), problem, ways_out(known)).about(
+            return Err(InputError::new(place(policy, known), problem, ways_out(policy, known)).about(
                 "dependency",
                 names,
                 Some(people),
@@ -239,7 +242,7 @@ impl Dependencies {
             self.rows,
         );
         let names = known.from.iter().chain([&known.to]);
-        let error = InputError::new(place(policy, known), problem, ways_out(known));
+        let error = InputError::new(place(policy, known), problem, ways_out(policy, known));
         Err(error.about("dependency", names, Some(people)))
     }
 
@@ -310,7 +313,7 @@ impl Dependencies {
             models.join(", "),
         );
         let names: BTreeSet<&String> = named.iter().flat_map(|known| known.from.iter().chain([&known.to])).collect();
-        let error = InputError::new(place(policy, named[0]), problem, ways_out(named[0]));
+        let error = InputError::new(place(policy, named[0]), problem, ways_out(policy, named[0]));
         Err(error.about("dependency", names, Some(people)).into())
     }
 
@@ -391,11 +394,15 @@ fn place(policy: &Policy, known: &Known) -> String {
         .map_or_else(|| policy.path.display().to_string(), |attribute| attribute.place.clone())
 }
 
-fn ways_out(known: &Known) -> String {
+fn ways_out(policy: &Policy, known: &Known) -> String {
+    let beside = released_beside(known);
+    let counted = match policy.attribute(beside).map(|attribute| attribute.role) {
+        Some(Role::Quasi) => format!("add `{beside}` to `know` of the rule so that it counts it"),
+        _ => format!("give `{beside}` the role `quasi` so that the rules count it"),
+    };
     format!(
-        "give `{beside}` the role `quasi` so that the rules count it; or leave it out, by the role `identifier`; or accept it: \
+        "{counted}; or leave it out, by the role `identifier`; or accept it: \
          `[[dependency]]` with `from = {from:?}`, `to = {to:?}` and `accept = \"why this is harmless\"`",
-        beside = released_beside(known),
         to = known.to,
         from = known.from,
     )

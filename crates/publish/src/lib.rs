@@ -21,6 +21,7 @@ mod foreseen;
 pub mod full_domain;
 mod generalized;
 mod glob;
+pub mod jointly;
 pub mod lattice;
 
 pub mod local;
@@ -48,6 +49,7 @@ pub mod why;
 mod without;
 mod write;
 
+pub use dependencies::closed_policy;
 pub use draft::Searched;
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use local::divided::Divided;

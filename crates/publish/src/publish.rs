@@ -26,6 +26,7 @@ use crate::explore;
 use crate::foreseen;
 use crate::full_domain;
 use crate::generalized;
+use crate::jointly;
 use crate::local;
 use crate::local::divided::Divided;
 use crate::options::PublishOptions;
@@ -77,8 +78,7 @@ fn publish_with(
     let staged = Staged::next_to(&options.destination, options.overwrite)?;
     refuse(policy)?;
     if divided.is_some() {
-        units::refuse_elsewhere(policy, "a joint release")?;
-        consistent::refuse_elsewhere(policy, "a joint release")?;
+        jointly::refuse(policy)?;
     }
     let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");
@@ -89,19 +89,27 @@ fn publish_with(
     let earlier = community::read_earlier(policy, searchable.table(), &reading)?;
     reading.finish();
     options.progress.check()?;
-    let mut bound = match &searchable {
-        Searchable::Rows(table) => Bound::with_earlier(policy, table, earlier)?,
-        Searchable::Distinct(counted) => Bound::to_counted(policy, counted, earlier)?,
+    let bind = |policy| match &searchable {
+        Searchable::Rows(table) => Bound::with_earlier(policy, table, earlier.clone()),
+        Searchable::Distinct(counted) => Bound::to_counted(policy, counted, earlier.clone()),
     };
-    bound.coarsened = coarsened;
+    let closed: Option<Policy>;
+    let mut bound = bind(policy)?;
     if !options.levels.is_empty() {
         explore::refuse_other_methods(&bound)?;
     }
+    let dependencies = store.dependencies(policy, options.progress)?;
+    dependencies.refuse_known_protected(policy)?;
+    // The values of rows that others divided are not those of the source.
+    closed = dependencies.closed(policy).filter(|_| divided.is_none());
+    if let Some(closed) = &closed {
+        bound = bind(closed)?;
+        bound.warnings.extend(dependencies.closing_warnings(policy));
+    }
+    bound.coarsened = coarsened;
     if divided.is_none() {
         bound.warnings.extend(store.singling_out(policy, &searchable, options.progress)?);
     }
-    let dependencies = store.dependencies(policy, options.progress)?;
-    dependencies.refuse_known_protected(policy)?;
     bound.dependencies_found = dependencies.found().map(|(from, to)| (from.to_vec(), to.clone())).collect();
     bound.warnings.extend(dependencies.warnings.iter().cloned());
     let read_time = started.elapsed();

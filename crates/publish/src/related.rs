@@ -1,8 +1,10 @@
 //! Quasi-identifiers of which one determines another, such as county and region: both labels of a
-//! row together cover fewer counties than the label of the county says. Rules count both labels, so
-//! that the guarantees hold; readers of one label alone should know what the other adds.
+//! row together cover fewer counties than the label of the county says, or fewer regions than that
+//! of the region. Rules count both labels, so that the guarantees hold; readers of one label alone
+//! should know what the other adds.
 
 use hashbrown::{HashMap, HashSet};
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::hierarchy::Bound as End;
 use hedgerow_table::{Column, Cover, InputError};
 
@@ -28,12 +30,16 @@ pub(crate) fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> 
             };
             let Some(above) = determined(fine.column, coarse.column) else { continue };
             let pair = Pair {
-                fine: Cells::new(fine.column, own, draft),
-                coarse: Cells::new(coarse.column, other, draft),
+                fine: Cells::new(fine.column, own, &draft.codebook).observed(fine.column, kept.as_deref()),
+                coarse: Cells::new(coarse.column, other, &draft.codebook).observed(coarse.column, kept.as_deref()),
                 above,
             };
-            let found = pair.narrowed(fine.column, kept.as_deref());
-            warnings.extend(warning(bound, &fine.attribute.name, &coarse.attribute.name, &found));
+            let names = [fine.attribute.name.as_str(), coarse.attribute.name.as_str()];
+            let rows = pair.rows(kept.as_deref());
+            for (narrowed, side) in names.into_iter().zip([Side::Fine, Side::Coarse]) {
+                let column = if side == Side::Fine { fine.column } else { coarse.column };
+                warnings.extend(warning(bound, names, narrowed, &pair.narrowed(column, &rows, side)));
+            }
         }
     }
     warnings
@@ -54,16 +60,16 @@ fn determined(fine: &Column, coarse: &Column) -> Option<Vec<Option<u32>>> {
 }
 
 /// A column as it is released: the label of every row, and the codes that each label covers.
-struct Cells<'a> {
+pub(crate) struct Cells<'a> {
     released: &'a ReleasedColumn<'a>,
     /// By code of the released column.
     label: Vec<u32>,
     texts: Vec<String>,
-    covered: Vec<HashSet<u32>>,
+    pub(crate) covered: Vec<HashSet<u32>>,
 }
 
 impl<'a> Cells<'a> {
-    fn new(column: &Column, released: &'a ReleasedColumn<'a>, draft: &Draft<'_>) -> Cells<'a> {
+    pub(crate) fn new(column: &Column, released: &'a ReleasedColumn<'a>, codebook: &Codebook) -> Cells<'a> {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut texts: Vec<String> = Vec::new();
         let mut label = Vec::with_capacity(released.values());
@@ -82,7 +88,7 @@ impl<'a> Cells<'a> {
         let with_number = |holds: &dyn Fn(End) -> bool| -> HashSet<u32> {
             (0..codes).filter(present).filter(|&code| numbers[code as usize].is_some_and(holds)).collect()
         };
-        let covered = texts.iter().map(|text| match draft.codebook.cover(released.name, text) {
+        let covered = texts.iter().map(|text| match codebook.cover(released.name, text) {
             Some(Cover::Everything) => (0..codes).collect(),
             Some(Cover::Missing) => missing.into_iter().collect(),
             Some(Cover::Leaves(leaves)) => {
@@ -98,7 +104,19 @@ impl<'a> Cells<'a> {
         Cells { released, label, covered: covered.collect(), texts }
     }
 
-    fn of_row(&self, row: usize) -> usize {
+    /// The codebook does not list the values under a mask: those of its rows take their place.
+    fn observed(mut self, column: &Column, kept: Option<&[bool]>) -> Cells<'a> {
+        let unlisted: Vec<bool> = self.covered.iter().map(HashSet::is_empty).collect();
+        for row in (0..column.codes.len()).filter(|&row| kept.is_none_or(|kept| kept[row])) {
+            let label = self.of_row(row);
+            if unlisted[label] {
+                self.covered[label].insert(column.codes.get(row));
+            }
+        }
+        self
+    }
+
+    pub(crate) fn of_row(&self, row: usize) -> usize {
         self.label[self.released.codes.get(row) as usize] as usize
     }
 }
@@ -109,7 +127,15 @@ struct Pair<'a> {
     above: Vec<Option<u32>>,
 }
 
-/// Two labels that together leave fewer values than the finer attribute's own label.
+/// Which of both attributes is left fewer values: a county by its region, or the region of a county
+/// that is released as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Fine,
+    Coarse,
+}
+
+/// Two labels that together leave fewer values than an attribute's own label.
 struct Narrowed {
     rows: u64,
     fine: String,
@@ -123,19 +149,31 @@ struct Narrowed {
 const NAMED_MAX: usize = 3;
 
 impl Pair<'_> {
-    /// What the cells of both attributes really give, where that is less than the finer one says;
-    /// the most rows first.
-    fn narrowed(&self, column: &Column, kept: Option<&[bool]>) -> Vec<Narrowed> {
+    /// The rows with each pair of labels.
+    fn rows(&self, kept: Option<&[bool]>) -> HashMap<(usize, usize), u64> {
         let mut rows: HashMap<(usize, usize), u64> = HashMap::new();
         for row in (0..self.fine.released.codes.len()).filter(|&row| kept.is_none_or(|kept| kept[row])) {
             *rows.entry((self.fine.of_row(row), self.coarse.of_row(row))).or_insert(0) += 1;
         }
+        rows
+    }
+
+    /// What the cells of both attributes really give, where that is less than the one says; the
+    /// most rows first.
+    fn narrowed(&self, column: &Column, rows: &HashMap<(usize, usize), u64>, side: Side) -> Vec<Narrowed> {
+        let occurs: HashSet<u32> = self.above.iter().flatten().copied().collect();
         let mut found: Vec<Narrowed> = Vec::new();
-        for ((fine, coarse), rows) in rows {
+        for (&(fine, coarse), &rows) in rows {
             let above = self.fine.covered[fine].iter().filter_map(|&code| Some((code, self.above[code as usize]?)));
-            let of = above.clone().count();
-            let mut left: Vec<u32> =
-                above.filter(|(_, above)| self.coarse.covered[coarse].contains(above)).map(|(code, _)| code).collect();
+            let both = above.clone().filter(|(_, above)| self.coarse.covered[coarse].contains(above));
+            let (of, left): (usize, HashSet<u32>) = match side {
+                Side::Fine => (above.count(), both.map(|(code, _)| code).collect()),
+                Side::Coarse => {
+                    let own = self.coarse.covered[coarse].iter().filter(|&code| occurs.contains(code));
+                    (own.count(), both.map(|(_, above)| above).collect())
+                }
+            };
+            let mut left: Vec<u32> = left.into_iter().collect();
             if left.is_empty() || left.len() >= of {
                 continue;
             }
@@ -149,7 +187,8 @@ impl Pair<'_> {
     }
 }
 
-fn warning(bound: &Bound<'_>, fine: &str, coarse: &str, found: &[Narrowed]) -> Option<InputError> {
+fn warning(bound: &Bound<'_>, names: [&str; 2], narrowed: &str, found: &[Narrowed]) -> Option<InputError> {
+    let [fine, coarse] = names;
     let rows: u64 = found.iter().map(|found| found.rows).sum();
     if rows == 0 {
         return None;
@@ -166,7 +205,7 @@ fn warning(bound: &Bound<'_>, fine: &str, coarse: &str, found: &[Narrowed]) -> O
     };
     let problem = format!(
         "`{coarse}` follows from `{fine}`, and both are released: in {rows} rows both labels together leave fewer values of \
-         `{fine}` than its own label ({}{others}); the classes agree on both",
+         `{narrowed}` than its own label ({}{others}); the classes agree on both",
         such.join("; ")
     );
     let hint = format!(
@@ -174,5 +213,5 @@ fn warning(bound: &Bound<'_>, fine: &str, coarse: &str, found: &[Narrowed]) -> O
          hierarchy of `{fine}` and give it the role `identifier`"
     );
     let place = bound.policy.attribute(fine).map_or_else(String::new, |attribute| attribute.place.clone());
-    Some(InputError::new(place, problem, hint).about("related", [fine, coarse], Some(rows)))
+    Some(InputError::new(place, problem, hint).about("related", names, Some(rows)))
 }

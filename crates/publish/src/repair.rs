@@ -10,6 +10,7 @@ use hedgerow_table::InputError;
 
 use crate::bind::Bound;
 use crate::community;
+use crate::dependencies::closed_policy;
 use crate::error::PublishError;
 use crate::explore::{explore, find_with};
 use crate::loss::Cost;
@@ -88,7 +89,8 @@ fn with_other_levels(
     let searchable = store.searchable(policy, &options.gate, options.progress)?;
     let Searchable::Rows(table) = &searchable else { return Ok(None) };
     let earlier = community::read_earlier(policy, table, options.progress)?;
-    let mut bound = Bound::with_earlier(policy, table, earlier)?;
+    let closed = closed_policy(policy, table)?;
+    let mut bound = Bound::with_earlier(closed.as_ref().unwrap_or(policy), table, earlier)?;
     bound.coarsened = coarsened;
     let explored = match explore(&bound, options.progress) {
         Ok(explored) => explored,

@@ -23,7 +23,6 @@ use crate::options::TableFormat;
 use crate::out_of_core::{self, Outside};
 use crate::remote::{self, Remote};
 use crate::singling_out;
-use crate::units::Units;
 use crate::write::{self, Written};
 
 /// Where the rows come from.
@@ -194,12 +193,7 @@ impl<'a> RowStore<'a> {
     /// The consequences of attackers' knowledge.
     pub(crate) fn dependencies(&self, policy: &Policy, progress: &dyn Progress) -> Result<Dependencies, TableError> {
         match self {
-            // The rows of one unit agree on much that does not follow: one of each is looked at.
-            RowStore::Memory(table) if policy.has_units() => {
-                let first = Units::of_policy(policy, table).first_rows();
-                Dependencies::examine(policy, &Embedded::new(&table.of_rows(&first)), progress)
-            }
-            RowStore::Memory(table) => Dependencies::examine(policy, &Embedded::new(table), progress),
+            RowStore::Memory(table) => Dependencies::of_table(policy, table, progress),
             RowStore::Outside(engine, _) => {
                 let mut found = Dependencies::examine(policy, engine.as_ref(), progress)?;
                 found.keep_texts(engine.as_ref(), progress)?;

@@ -5,7 +5,7 @@
 //! shows the density beside a county that was generalized, the rows that fit the person are those
 //! of the class with that density, and not the whole class.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use hedgerow_privacy::{Class, Distribution, Guarantee, Judge, KnownRows, Model, Rule, UnitRows, UnitTerms, models};
 use hedgerow_release::{Release, Tables};
@@ -99,6 +99,14 @@ impl Judged<'_> {
         self.counts.map_or(1, |counts| counts[row])
     }
 
+    /// The protected values of all rows.
+    fn distribution(&self, rule: &NamedRule) -> Distribution {
+        let Some((codes, domain)) = self.protect else { return Distribution::default() };
+        let mut all = vec![0u64; domain.cardinality()];
+        (0..self.rows).for_each(|row| all[codes.get(row) as usize] += u64::from(self.weight(row)));
+        Distribution::new(all, rule.tree.as_ref())
+    }
+
     /// The guarantees of a rule. Other releases are combined with the classes that the release
     /// shows, and not with these.
     fn guarantees(&self, rule: &NamedRule, place: &str) -> Result<Vec<Box<dyn Guarantee>>, InputError> {
@@ -122,14 +130,7 @@ pub fn failing_rows(judged: &Judged<'_>, rule: &NamedRule, place: &str) -> Resul
         Some((codes, _)) => values_by_class(&class_of, class_count, codes, weight),
         None => (vec![0; class_count + 1], Vec::new()),
     };
-    let of_table = match judged.protect {
-        Some((codes, domain)) => {
-            let mut all = vec![0u64; domain.cardinality()];
-            (0..judged.rows).for_each(|row| all[codes.get(row) as usize] += u64::from(weight(row)));
-            Distribution::new(all, rule.tree.as_ref())
-        }
-        None => Distribution::default(),
-    };
+    let of_table = judged.distribution(rule);
     let mut fails = vec![false; class_count];
     for guarantee in judged.guarantees(rule, place)? {
         for (class, fails) in fails.iter_mut().enumerate() {
@@ -138,6 +139,60 @@ pub fn failing_rows(judged: &Judged<'_>, rule: &NamedRule, place: &str) -> Resul
         }
     }
     Ok(class_of.into_iter().map(|class| fails[class as usize]).collect())
+}
+
+/// Which rows may be whose, besides that they agree on what is known: a person with a known value
+/// and a row whose other cells leave several values, among them or not the person's own.
+#[derive(Clone, Copy)]
+pub struct Fitting<'a> {
+    /// By row: the kind of the person whose it is, and the kind of the row.
+    pub person: &'a [u32],
+    pub row: &'a [u32],
+    /// Whether a row of a kind may be a person's of a kind.
+    pub fits: &'a dyn Fn(u32, u32) -> bool,
+}
+
+impl std::fmt::Debug for Fitting<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fitting").field("person", &self.person).field("row", &self.row).finish_non_exhaustive()
+    }
+}
+
+/// By row, whether a rule fails for the rows that agree with it on all that is known and may be the
+/// person's.
+pub fn failing_people(
+    judged: &Judged<'_>,
+    fitting: Fitting<'_>,
+    rule: &NamedRule,
+    place: &str,
+) -> Result<Vec<bool>, TableError> {
+    let guarantees = judged.guarantees(rule, place)?;
+    let of_table = judged.distribution(rule);
+    let class_of = classes(judged.known.iter().map(|(codes, _)| *codes), judged.rows);
+    let mut order: Vec<usize> = (0..judged.rows).collect();
+    order.sort_unstable_by_key(|&row| (class_of[row], fitting.row[row], row));
+    let mut failing = vec![false; judged.rows];
+    for class in order.chunk_by(|&a, &b| class_of[a] == class_of[b]) {
+        let mut people: HashMap<u32, bool> = HashMap::new();
+        for &row in class {
+            let person = fitting.person[row];
+            failing[row] = *people.entry(person).or_insert_with(|| {
+                let kinds = class.chunk_by(|&a, &b| fitting.row[a] == fitting.row[b]);
+                let left = kinds.filter(|rows| (fitting.fits)(person, fitting.row[rows[0]])).flatten();
+                let (mut rows, mut values) = (0u64, BTreeMap::new());
+                for &row in left {
+                    rows += u64::from(judged.weight(row));
+                    if let Some((codes, _)) = judged.protect {
+                        *values.entry(codes.get(row)).or_insert(0u32) += judged.weight(row);
+                    }
+                }
+                let values: Vec<(u32, u32)> = values.into_iter().collect();
+                let class = Class { rows, values: &values };
+                !guarantees.iter().all(|guarantee| guarantee.holds(class, &of_table))
+            });
+        }
+    }
+    Ok(failing)
 }
 
 /// Whom rows are about.

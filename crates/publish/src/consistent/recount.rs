@@ -8,6 +8,7 @@ use hedgerow_release::{Release, Tables};
 use hedgerow_table::{Codes, InputError, NoProgress, Table};
 
 use crate::bind::Bound;
+use crate::dependencies::closed_policy;
 use crate::draft::{Content, Draft};
 use crate::error::PublishError;
 use crate::explore;
@@ -19,6 +20,8 @@ use crate::units::{Fingerprints, combinations};
 /// The released rows for which some rule with `consistent = true` fails, in a release made from
 /// `source`. Refused where the release is not what the policy makes of this source.
 pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<u64, PublishError> {
+    let closed = closed_policy(policy, source)?;
+    let policy = closed.as_ref().unwrap_or(policy);
     let mut bound = Bound::new(policy, source)?;
     let other = || {
         let problem = "the release does not have the rows that the policy makes of its source";

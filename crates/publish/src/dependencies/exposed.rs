@@ -6,14 +6,18 @@
 //! break the rule. Where rows belong to units, units are counted, and a unit is taken to follow a
 //! dependency when one of its rows does.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use hashbrown::HashMap;
 use hedgerow_policy::{Method, Rule};
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Codes, Column, Domain, Table, TableError};
 use hedgerow_verify::check::NamedRule;
-use hedgerow_verify::closure::{Judged, UnitsJudged, failing_rows, failing_units};
+use hedgerow_verify::closure::{Fitting, Judged, UnitsJudged, failing_people, failing_rows, failing_units};
 
+use super::narrowed::{Left, numbered};
 use super::{Dependencies, Known};
 use crate::bind::Bound;
 use crate::draft::{Content, Draft};
@@ -27,18 +31,13 @@ const SETS_MAX: usize = 32;
 pub(super) struct DraftRows<'a> {
     bound: &'a Bound<'a>,
     columns: &'a [ReleasedColumn<'a>],
+    codebook: &'a Codebook,
     /// The rows of the source that are released.
     kept: Vec<u32>,
     /// The unit of each released row, and how many units there are.
     units: Option<(Vec<u32>, usize)>,
-}
-
-/// The value of a known attribute that the other cells of each released row show.
-struct ShownColumn {
-    codes: Codes,
-    values: usize,
-    /// By row, whether it is the row's own.
-    conforming: Vec<bool>,
+    /// What was found of dependencies, by their sides.
+    left: RefCell<HashMap<(Vec<String>, String), Option<Rc<Left>>>>,
 }
 
 /// Which people a rule no longer protects.
@@ -63,7 +62,7 @@ impl<'a> DraftRows<'a> {
         };
         let of_kept = |of_row: &[u32]| kept.iter().map(|&row| of_row[row as usize]).collect();
         let units = bound.units().map(|units| (of_kept(&units.of_row), units.count));
-        Some(DraftRows { bound, columns, kept, units })
+        Some(DraftRows { bound, columns, codebook: &draft.codebook, kept, units, left: RefCell::default() })
     }
 
     /// A released column as readers see it: equal labels have equal codes.
@@ -79,40 +78,15 @@ impl<'a> DraftRows<'a> {
         Some((Codes::from_iter(numbers.len(), codes), numbers.len()))
     }
 
-    /// What the released cells of some attributes show of another one. `None` where they have
-    /// become too coarse to show it.
-    fn shown(&self, known: &Known) -> Option<ShownColumn> {
-        let to = self.bound.table.column(&known.to)?;
-        let own: Vec<u32> = self.kept.iter().map(|&row| to.codes.get(row as usize)).collect();
-        let mut groups = vec![0u32; own.len()];
-        for name in &known.from {
-            let (codes, _) = self.seen(name)?;
-            let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
-            for (group, code) in groups.iter_mut().zip(codes.iter()) {
-                let next = numbers.len() as u32;
-                *group = *numbers.entry((*group, code)).or_insert(next);
-            }
-        }
-        let mut shown = most_frequent(&groups, &own);
-        let deviating = shown.iter().zip(&own).filter(|(shown, own)| shown != own).count() as u64;
-        let is_generalized = known.from.iter().any(|name| self.bound.quasi.iter().any(|q| q.attribute.name == *name));
-        let tolerance = self.bound.policy.publish.dependency_tolerance;
-        if is_generalized && deviating > tolerance.floor_of(own.len() as u64) {
-            return None;
-        }
-        // A label that stands for one value shows that one.
-        let (labels, values) = self.seen(&known.to)?;
-        let mut one: Vec<Option<u32>> = vec![None; values];
-        let mut several = vec![false; values];
-        for (label, &own) in labels.iter().zip(&own) {
-            several[label as usize] |= *one[label as usize].get_or_insert(own) != own;
-        }
-        for (shown, label) in shown.iter_mut().zip(labels.iter()).filter(|(_, label)| !several[*label as usize]) {
-            *shown = one[label as usize].unwrap_or(*shown);
-        }
-        let conforming = shown.iter().zip(&own).map(|(shown, own)| shown == own).collect();
-        let values = to.domain.cardinality();
-        Some(ShownColumn { codes: Codes::from_iter(values, shown), values, conforming })
+    /// The values of a known attribute that the other cells of each row leave.
+    fn left(&self, known: &Known) -> Option<Rc<Left>> {
+        let sides = (known.from.clone(), known.to.clone());
+        let mut found = self.left.borrow_mut();
+        let left = found.entry(sides).or_insert_with(|| {
+            let (table, columns) = (self.bound.table, self.columns);
+            Left::of(table, columns, self.codebook, &self.kept, known).map(Rc::new)
+        });
+        left.clone()
     }
 
     fn people(&self) -> u64 {
@@ -133,9 +107,9 @@ impl<'a> DraftRows<'a> {
         for (place, known) in follows.iter().enumerate() {
             let bit = 1u64 << place.min(63);
             if known.shows {
-                let shown = self.shown(known);
-                let rows = of_row.iter_mut().zip(shown.iter().flat_map(|shown| &shown.conforming));
-                rows.filter(|(_, conforming)| **conforming).for_each(|(set, _)| *set |= bit);
+                let left = self.left(known);
+                let rows = of_row.iter_mut().zip(left.iter().flat_map(|left| left.conforming()));
+                rows.filter(|(_, conforming)| *conforming).for_each(|(set, _)| *set |= bit);
                 continue;
             }
             match conforming(self.bound.table, known).filter(|_| !known.declared && known.deviating > 0) {
@@ -179,10 +153,13 @@ impl<'a> DraftRows<'a> {
     /// The people whom a rule fails for when these attributes are known besides.
     fn failing<'n>(&self, rule: &'n Rule, also: impl Iterator<Item = &'n Known>) -> Result<Vec<bool>, TableError> {
         let mut known: Vec<(Codes, usize)> = rule.know.iter().filter_map(|name| self.seen(name)).collect();
-        known.extend(also.filter_map(|also| match also.shows {
-            true => self.shown(also).map(|shown| (shown.codes, shown.values)),
-            false => self.seen(&also.to),
-        }));
+        let (shows, follows): (Vec<&Known>, Vec<&Known>) = also.partition(|also| also.shows);
+        known.extend(follows.iter().filter_map(|also| self.seen(&also.to)));
+        let left: Vec<Rc<Left>> = shows.iter().filter_map(|also| self.left(also)).collect();
+        let (exact, left): (Vec<Rc<Left>>, Vec<Rc<Left>>) = left.into_iter().partition(|left| left.is_exact());
+        known.extend(
+            exact.iter().map(|left| (Codes::from_iter(left.sets.len(), left.of_row.iter().copied()), left.sets.len())),
+        );
         let own = rule.protect.as_ref().and_then(|name| self.bound.table.column(name));
         let protect: Option<(Codes, &Domain)> = own.map(|column| (column.codes.of_rows(&self.kept), &column.domain));
         let named = NamedRule {
@@ -198,28 +175,78 @@ impl<'a> DraftRows<'a> {
         let protect = protect.as_ref().map(|(codes, domain)| (codes, *domain));
         let judged = Judged { known: &known, protect, rows: self.kept.len(), counts: None };
         let place = self.bound.policy.path.display().to_string();
-        match &self.units {
-            None => failing_rows(&judged, &named, &place),
-            Some((of_row, count)) => {
-                let linked = self.bound.policy.publish.link;
-                failing_units(&judged, &named, UnitsJudged { of_row, count: *count, rows: rule.rows, linked }, &place)
+        let linked = self.bound.policy.publish.link;
+        let units = self.units.as_ref();
+        let units = units.map(|(of_row, count)| UnitsJudged { of_row, count: *count, rows: rule.rows, linked });
+        match (left.is_empty(), units) {
+            (true, None) => failing_rows(&judged, &named, &place),
+            (true, Some(units)) => failing_units(&judged, &named, units, &place),
+            (false, None) => {
+                let kinds = Kinds::new(&left, self.kept.len());
+                let fits = |person: u32, row: u32| kinds.fit(person, row);
+                let fitting = Fitting { person: &kinds.person, row: &kinds.row, fits: &fits };
+                failing_people(&judged, fitting, &named, &place)
+            }
+            (false, Some(units)) => {
+                let kinds = Kinds::new(&left, self.kept.len());
+                kinds.failing_units(&judged, &named, units, &place)
             }
         }
     }
 }
 
-/// By row, the most frequent value of its group; among equally frequent ones, the first.
-fn most_frequent(groups: &[u32], values: &[u32]) -> Vec<u32> {
-    let mut counts: HashMap<(u32, u32), u32> = HashMap::new();
-    groups.iter().zip(values).for_each(|(&group, &value)| *counts.entry((group, value)).or_insert(0) += 1);
-    let mut most: HashMap<u32, (u32, u32)> = HashMap::new();
-    for (&(group, value), &count) in &counts {
-        let most = most.entry(group).or_insert((count, value));
-        if count > most.0 || (count == most.0 && value < most.1) {
-            *most = (count, value);
-        }
+/// People by their values, and rows by the values that they are left.
+struct Kinds<'a> {
+    left: &'a [Rc<Left>],
+    person: Vec<u32>,
+    row: Vec<u32>,
+    people: Vec<Vec<u32>>,
+    rows: Vec<Vec<u32>>,
+}
+
+/// Kinds of people that are looked at one by one where rows belong to units. Beyond, rows that are
+/// left other values count as other classes.
+const UNIT_KINDS_MAX: usize = 64;
+
+impl<'a> Kinds<'a> {
+    fn new(left: &'a [Rc<Left>], rows: usize) -> Kinds<'a> {
+        let (person, people) = numbered(rows, left.len(), |row, place| left[place].own[row]);
+        let (row, rows) = numbered(rows, left.len(), |row, place| left[place].of_row[row]);
+        Kinds { left, person, row, people, rows }
     }
-    groups.iter().map(|group| most[group].1).collect()
+
+    fn fit(&self, person: u32, row: u32) -> bool {
+        let values = self.people[person as usize].iter().zip(&self.rows[row as usize]);
+        self.left.iter().zip(values).all(|(left, (&value, &set))| left.leaves(set, value))
+    }
+
+    fn failing_units(
+        &self,
+        judged: &Judged<'_>,
+        named: &NamedRule,
+        units: UnitsJudged<'_>,
+        place: &str,
+    ) -> Result<Vec<bool>, TableError> {
+        let divided_by = |codes: &Codes, values: usize| {
+            let known: Vec<(&Codes, usize)> = judged.known.iter().copied().chain([(codes, values)]).collect();
+            let judged = Judged { known: &known, protect: judged.protect, rows: judged.rows, counts: judged.counts };
+            failing_units(&judged, named, units, place)
+        };
+        if self.people.len() > UNIT_KINDS_MAX {
+            return divided_by(&Codes::from_iter(self.rows.len(), self.row.iter().copied()), self.rows.len());
+        }
+        let mut failing = vec![false; units.count];
+        for kind in 0..self.people.len() as u32 {
+            let fits = self.row.iter().map(|&row| u32::from(self.fit(kind, row)));
+            let found = divided_by(&Codes::from_iter(2, fits), 2)?;
+            // Units of this kind, by the rows that follow the dependency.
+            for (row, &unit) in units.of_row.iter().enumerate() {
+                let own = self.person[row] == kind && self.fit(kind, self.row[row]);
+                failing[unit as usize] |= own && found[unit as usize];
+            }
+        }
+        Ok(failing)
+    }
 }
 
 /// By row, whether it has the most frequent value among the rows with the same left side; among

@@ -18,6 +18,7 @@ use hedgerow_table::{Codes, Column, InputError, Table, with_words};
 
 use super::Units;
 use crate::bind::Bound;
+use crate::dependencies::closed_policy;
 use crate::draft::{Content, Draft};
 use crate::error::PublishError;
 use crate::full_domain::codes_at;
@@ -30,6 +31,8 @@ const COMBINATIONS_MAX: usize = 256;
 /// What the guarantees of a policy achieve over the units of a release made from `source`; by rule
 /// and model. Refused where the release is not what the policy makes of this source.
 pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<Vec<Vec<Achieved>>, PublishError> {
+    let closed = closed_policy(policy, source)?;
+    let policy = closed.as_ref().unwrap_or(policy);
     let bound = Bound::new(policy, source)?;
     let judge = bound.judge()?;
     let other = || {

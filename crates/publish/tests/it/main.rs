@@ -23,6 +23,8 @@ mod other_values;
 mod out_of_core;
 mod progress;
 mod random_case;
+mod related;
 mod undivided;
 mod units;
+mod units_local;
 mod windows;

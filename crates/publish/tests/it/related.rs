@@ -1,0 +1,251 @@
+//! Related quasi-identifiers against a count by hand: regions of counties, where rules know one of
+//! both, or both are generalized.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use hedgerow_policy::Policy;
+use hedgerow_publish::units::recount;
+use hedgerow_publish::{PublishError, PublishOptions, Published, publish};
+use hedgerow_release::Release;
+use hedgerow_table::read::ReadOptions;
+use hedgerow_table::{Kind, NoProgress, Table, TableError};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// People with their unit, age, county, and disease; the region is that of seven counties in a row.
+struct Person {
+    unit: usize,
+    age: u32,
+    county: u32,
+    disease: &'static str,
+}
+
+impl Person {
+    fn region(&self) -> u32 {
+        self.county / 7
+    }
+}
+
+fn people(rng: &mut StdRng, units: usize, rows_max: usize) -> Vec<Person> {
+    let mut people = Vec::new();
+    for unit in 0..units {
+        // Few live in the last regions.
+        let county = if rng.random_bool(0.7) { rng.random_range(0..14) } else { rng.random_range(0..24) };
+        for _ in 0..rng.random_range(1..=rows_max) {
+            let disease = ["flu", "hiv", "none"][rng.random_range(0..3)];
+            people.push(Person { unit, age: rng.random_range(20..60), county, disease });
+        }
+    }
+    people
+}
+
+const HEADER: [&str; 6] = ["patient", "row", "age", "county", "region", "disease"];
+
+fn table(people: &[Person]) -> Table {
+    let rows: Vec<[String; 6]> = people
+        .iter()
+        .enumerate()
+        .map(|(row, person)| {
+            let (county, region) = (format!("{:02}", person.county), format!("r{}", person.region()));
+            [
+                format!("p{}", person.unit),
+                row.to_string(),
+                person.age.to_string(),
+                county,
+                region,
+                person.disease.to_owned(),
+            ]
+        })
+        .collect();
+    let options = ReadOptions { kinds: [("county".to_owned(), Kind::Category)].into(), ..ReadOptions::default() };
+    Table::from_records(HEADER, rows.iter().map(|row| row.iter().map(Some)), &options).unwrap()
+}
+
+fn policy(unit: &str, rules: &str, publish: &str) -> Policy {
+    let text = format!(
+        "[source]\npath = \"people.csv\"\n[attributes]\npatient = {{ role = \"{unit}\" }}\n\
+         row = {{ role = \"plain\", allow-unique = true }}\nage = {{ role = \"quasi\", hierarchy = {{ widths = [10, 20] }} }}\n\
+         county = {{ role = \"quasi\", type = \"category\", hierarchy = {{ mask = 2 }} }}\nregion = {{ role = \"quasi\" }}\n\
+         disease = {{ role = \"sensitive\" }}\n{rules}\n[publish]\n{publish}"
+    );
+    Policy::parse(&text, Path::new("policy.toml")).unwrap()
+}
+
+fn published(policy: &Policy, table: &Table, folder: &Path, levels: &[(&str, u64)]) -> Result<Published, PublishError> {
+    let destination = folder.join("release");
+    let _ = std::fs::remove_dir_all(&destination);
+    let levels = levels.iter().map(|(name, level)| ((*name).to_owned(), *level)).collect();
+    publish(policy, table.into(), &PublishOptions { seed: Some(3), levels, ..PublishOptions::to(destination) })
+}
+
+/// The labels of each released row, and which row of the source it is.
+fn released(published: &Published) -> Vec<(usize, BTreeMap<String, String>)> {
+    let release = Release::open(&published.release, &NoProgress).unwrap();
+    let hedgerow_release::Tables::Generalized(tables) = release.tables() else { panic!("no table") };
+    let labels = |row: usize| {
+        let texts = tables.table.columns.iter().map(|column| (column.name.clone(), column.text(row)));
+        texts.collect::<BTreeMap<String, String>>()
+    };
+    let rows = (0..tables.table.rows).map(labels);
+    rows.map(|labels| (labels["row"].parse().unwrap(), labels)).collect()
+}
+
+fn seeds(count: u64) -> Vec<u64> {
+    match std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse().ok()) {
+        Some(seed) => vec![seed],
+        None => (0..count).collect(),
+    }
+}
+
+/// Who knows a county knows its region: classes agree on both labels, and a release is found that
+/// keeps the rule for these.
+#[test]
+fn a_rule_that_knows_the_county_knows_the_region() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in seeds(24) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let with_units = seed % 3 == 2;
+        let people = people(&mut rng, 160, if with_units { 2 } else { 1 });
+        let table = table(&people);
+        let method = ["full-domain", "mondrian", "best-cut", "cluster"][seed as usize / 3 % 4];
+        let rules = "[[rule]]\nknow = [\"county\"]\nprotect = \"disease\"\n\
+                     require = [{ model = \"k-anonymity\", k = 9 }, { model = \"distinct-l-diversity\", l = 3 }]\n\
+                     [[rule]]\nknow = [\"age\"]\nrequire = { model = \"k-anonymity\", k = 2 }\n";
+        // The county is dear: without the region, many levels of it would do.
+        let more = if method == "full-domain" { "suppression = 0.1\n" } else { "suppression = 0.5\n" };
+        let unit = if with_units { "unit" } else { "identifier" };
+        let policy = policy(unit, rules, &format!("method = \"{method}\"\n{more}"));
+        let context = format!("seed {seed}, {method}, {unit}");
+        let found = published(&policy, &table, folder.path(), &[]).unwrap_or_else(|error| panic!("{context}: {error}"));
+        let mut classes: BTreeMap<[String; 2], Vec<usize>> = BTreeMap::new();
+        for (row, labels) in released(&found) {
+            classes.entry(["county", "region"].map(|name| labels[name].clone())).or_default().push(row);
+        }
+        for (class, rows) in &classes {
+            let units: BTreeSet<usize> = rows.iter().map(|&row| people[row].unit).collect();
+            let diseases: BTreeSet<&str> = rows.iter().map(|&row| people[row].disease).collect();
+            assert!(units.len() >= 9 && diseases.len() == 3, "{class:?}, {context}");
+        }
+        let knows: Vec<&[String]> = found.checked.claims.iter().map(|claim| claim.know.as_slice()).collect();
+        assert!(
+            knows[..2].iter().all(|know| *know == ["county", "region"]) && knows[2] == ["age"],
+            "{knows:?}, {context}"
+        );
+        let warned = found.warnings.iter().any(|warning| {
+            let about = warning.about.as_ref();
+            about.is_some_and(|about| about.code == "related")
+                && warning.to_string().contains("as if its attacker knew `region`")
+        });
+        assert!(warned, "{:?}, {context}", found.warnings);
+        if with_units {
+            let release = Release::open(&found.release, &NoProgress).unwrap();
+            recount(&policy, &table, &release).unwrap_or_else(|error| panic!("{context}: {error}"));
+        }
+    }
+}
+
+/// The counties under a masked label.
+fn counties(label: &str) -> impl Iterator<Item = u32> + '_ {
+    let fits =
+        |county: &u32| format!("{county:02}").chars().zip(label.chars()).all(|(own, mask)| mask == '*' || own == mask);
+    (0..24).filter(fits)
+}
+
+/// Counties in groups that lie in two regions each: who knows the region of a person excludes the
+/// rows of groups that have no county there, though the region's own label is `*`.
+#[test]
+fn groups_of_counties_leave_some_regions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut refused, mut made) = (0, 0);
+    for seed in seeds(48) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let with_units = seed % 2 == 1;
+        let people = people(&mut rng, 150, if with_units { 3 } else { 1 });
+        let table = table(&people);
+        let (k, l) = ([8, 16, 24, 40][seed as usize / 2 % 4], 3);
+        let rules = format!(
+            "[[rule]]\nknow = [\"region\"]\nprotect = \"disease\"\nrows = \"one\"\n\
+             require = [{{ model = \"k-anonymity\", k = {k} }}, {{ model = \"distinct-l-diversity\", l = {l} }}]\n\
+             [[rule]]\nknow = [\"county\", \"region\"]\nrows = \"one\"\nrequire = {{ model = \"k-anonymity\", k = 2 }}\n"
+        );
+        let rules = if with_units { rules } else { rules.replace("rows = \"one\"\n", "") };
+        let accept = "[[dependency]]\nfrom = [\"county\"]\nto = \"region\"\naccept = \"regions are no secret\"\n";
+        let unit = if with_units { "unit" } else { "identifier" };
+        let levels = [("age", 3), ("county", 1), ("region", 1)];
+        let context = format!("seed {seed}, {unit}, k = {k}");
+        let accepted = policy(unit, &format!("{rules}{accept}"), "");
+        let accepted = match published(&accepted, &table, folder.path(), &levels) {
+            Ok(accepted) => released(&accepted),
+            // A group with one person.
+            Err(PublishError::Unsatisfiable(_)) => continue,
+            Err(error) => panic!("{context}: {error}"),
+        };
+        assert!(
+            accepted.iter().all(|(_, labels)| labels["region"] == "*" && labels["county"].ends_with('*')),
+            "{context}"
+        );
+        let mut exposed: BTreeSet<usize> = BTreeSet::new();
+        for person in &people {
+            let fits = |labels: &BTreeMap<String, String>| {
+                counties(&labels["county"]).any(|county| county / 7 == person.region())
+            };
+            let left: Vec<&Person> =
+                accepted.iter().filter(|(_, labels)| fits(labels)).map(|(row, _)| &people[*row]).collect();
+            let units: BTreeSet<usize> = left.iter().map(|person| person.unit).collect();
+            let diseases: BTreeSet<&str> = left.iter().map(|person| person.disease).collect();
+            // With several rows each, the units' values are judged by a bound: k alone is compared.
+            if units.len() < k || (!with_units && diseases.len() < l) {
+                exposed.insert(person.unit);
+            }
+        }
+        match published(&policy(unit, &rules, ""), &table, folder.path(), &levels) {
+            Ok(_) => {
+                made += 1;
+                assert!(exposed.is_empty(), "{exposed:?}, {context}");
+            }
+            Err(PublishError::Table(TableError::Input(error))) => {
+                refused += 1;
+                let people = error.about.as_ref().and_then(|about| about.people).unwrap();
+                assert_eq!(people, exposed.len() as u64, "{error}, {context}");
+                assert!(error.to_string().contains("`region` follows from `county`"), "{error}, {context}");
+                assert!(error.to_string().contains("add `county` to `know` of the rule"), "{error}, {context}");
+            }
+            Err(error) => panic!("{context}: {error}"),
+        }
+    }
+    assert!(refused > 5 && made > 5, "{refused} refused, {made} made");
+}
+
+/// What both labels of a row give together, in either direction.
+#[test]
+fn what_both_labels_leave_is_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rng = StdRng::seed_from_u64(7);
+    let people = people(&mut rng, 150, 1);
+    let table = table(&people);
+    let policy =
+        policy("identifier", "[[rule]]\nrequire = { model = \"k-anonymity\", k = 1 }\n", "suppression = 0.1\n");
+    let occurring: BTreeSet<u32> = people.iter().map(|person| person.county).collect();
+    for (county, region, narrowed) in [(1, 0, "county"), (2, 0, "county"), (0, 1, "region"), (1, 1, "region")] {
+        let levels = [("age", 3), ("county", county), ("region", region)];
+        let found = published(&policy, &table, folder.path(), &levels).unwrap_or_else(|error| panic!("{error}"));
+        let mut expected = 0;
+        for (_, labels) in released(&found) {
+            let own: BTreeSet<u32> = counties(&labels["county"]).filter(|county| occurring.contains(county)).collect();
+            let covers = |county: &&u32| labels["region"] == "*" || labels["region"] == format!("r{}", **county / 7);
+            let both: BTreeSet<u32> = own.iter().filter(covers).copied().collect();
+            let regions = |of: &BTreeSet<u32>| of.iter().map(|county| county / 7).collect::<BTreeSet<u32>>().len();
+            let fewer = match narrowed {
+                "county" => both.len() < own.len(),
+                _ => labels["region"] == "*" && regions(&both) < regions(&occurring),
+            };
+            expected += u64::from(fewer);
+        }
+        let text = format!("leave fewer values of `{narrowed}`");
+        let stated = found.warnings.iter().find(|warning| warning.to_string().contains(&text));
+        let stated = stated.and_then(|warning| warning.about.as_ref()?.people);
+        assert_eq!(stated.unwrap_or(0), expected, "{county} {region}: {:?}", found.warnings);
+        assert!(expected > 50, "{county} {region}: {expected}");
+    }
+}

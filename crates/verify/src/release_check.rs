@@ -185,7 +185,7 @@ fn rules_of(
             }
             _ => None,
         };
-        let by_hierarchy = matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
+        let by_hierarchy = matches!(model.unconditional(), Model::TCloseness { distance: Distance::Hierarchical, .. });
         let tree = match (&claim.protect, by_hierarchy) {
             (Some(name), true) => {
                 let paths = manifest.hedgerow.hierarchies.get(name);
@@ -368,7 +368,7 @@ fn stated_units(manifest: &Manifest, claim: &Claim) -> bool {
 /// Whether what is claimed is nowhere better than what was found. Both name the same numbers; the
 /// model says of each whether less is worse.
 fn no_better(claimed: &Claim, found: &Claim) -> bool {
-    let worse_if_smaller = |name: &str| !matches!(name, "alpha" | "c" | "t" | "epsilon");
+    let worse_if_smaller = |name: &str| !matches!(name, "alpha" | "c" | "t" | "epsilon" | "posterior" | "b");
     let no_better = |(name, found): (&String, &Value)| {
         let numbers = claimed.achieved.get(name).and_then(Value::as_f64).zip(found.as_f64());
         numbers.is_some_and(|(claimed, found)| match worse_if_smaller(name) {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_policy::{Loss, Rule};
-use hedgerow_privacy::{Distance, Model, Reading};
+use hedgerow_privacy::{Change, Distance, Model, Reading};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
 use hedgerow_publish::search::explore::{HoldingNode, best_with, explore};
@@ -265,6 +265,18 @@ impl<'a> Oracle<'a> {
         };
         let (known_rows, known_released, known_all_rows) = (known(rows), known(released), known(&all_rows));
         rule.require.iter().all(|model| {
+            let model = match model {
+                Model::Conditional { model, having, below } => {
+                    let value = |row: usize| self.value(protect.unwrap(), row);
+                    let has =
+                        |listed: &Vec<String>| rows.iter().any(|&row| listed.iter().any(|one| *one == value(row)));
+                    if below.is_some_and(|below| rows.len() as u64 >= below) || !having.as_ref().is_none_or(has) {
+                        return true;
+                    }
+                    &**model
+                }
+                model => model,
+            };
             // With missing as a value of its own, and among the rows whose value is known.
             let again = !matches!(model, Model::KAnonymity { .. }) && !known_rows.is_empty();
             self.model_holds(model, protect, rows, [&all_rows, released])
@@ -301,6 +313,42 @@ impl<'a> Oracle<'a> {
                     (share - count as f64 / whole.len() as f64).abs() <= epsilon.as_f64() + SLACK
                 })
             }),
+            Model::RhoBreach { prior, posterior, values } => tables.iter().all(|whole| {
+                let there = self.counts(protect.unwrap(), whole);
+                counts.iter().all(|(value, &count)| {
+                    let limited = values.as_ref().is_none_or(|values| values.contains(value));
+                    let rare = there[value] as f64 / whole.len() as f64 <= prior.as_f64() + SLACK;
+                    !limited || !rare || count as f64 / n < posterior.as_f64() - SLACK
+                })
+            }),
+            Model::BeliefChange { b, change, values } => tables.iter().all(|whole| {
+                let there = self.counts(protect.unwrap(), whole);
+                let share = |counts: &Counts, value: &String, rows: f64| {
+                    counts.get(value).map_or(0.0, |&count| count as f64 / rows)
+                };
+                let named = |value: &&String| values.as_ref().is_none_or(|values| values.contains(*value));
+                let mut shares: Vec<(f64, f64)> = there
+                    .keys()
+                    .filter(named)
+                    .map(|value| (share(&counts, value, n), share(&there, value, whole.len() as f64)))
+                    .collect();
+                // What is not named counts as one value, where a distance looks at all of them.
+                if matches!(change, Change::Variation | Change::Divergence) {
+                    let (p, q) = shares.iter().fold((1.0, 1.0), |(p, q), (own, whole)| (p - own, q - whole));
+                    shares.push((f64::max(p, 0.0), f64::max(q, 0.0)));
+                }
+                let apart = |&(p, q): &(f64, f64)| f64::abs(p - q);
+                let found = match change {
+                    Change::Variation => shares.iter().map(apart).sum::<f64>() / 2.0,
+                    Change::Largest => shares.iter().map(apart).fold(0.0, f64::max),
+                    Change::Relative => shares.iter().map(|pair| apart(pair) / pair.1).fold(0.0, f64::max),
+                    Change::Divergence => {
+                        shares.iter().filter(|(p, _)| *p > SLACK).map(|(p, q)| p * (p / q).ln()).sum()
+                    }
+                };
+                found <= b.as_f64() + SLACK
+            }),
+            Model::Conditional { .. } => unreachable!("conditions are looked at before"),
             Model::CrossReleaseLDiversity { l } => {
                 let community = &self.case.earlier.communities[protect.unwrap()];
                 // Every combination of one class from each release.

@@ -190,6 +190,9 @@ const DELTA: Word =
         .required();
 const READING: Word = Word::key("reading", "reading = \"window\"", "which values count as close together");
 
+/// The keys by which a model is about some classes alone.
+pub const CONDITIONS: &[Word] = &[HAVING, BELOW];
+
 /// All models. Those not yet available have their parameters left unread.
 pub const MODELS: &[ModelWords] = &[
     ModelWords { model: Word::value("k-anonymity", "every class has at least k rows"), keys: &[MODEL, K] },

@@ -6,7 +6,7 @@ use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SH
 use hedgerow_config::{At, Data, Field, Fields, Node, Reader, listed, quoted};
 use hedgerow_privacy::{Change, Distance, Model, Reading};
 
-use crate::words::{CHANGES, DISTANCES, MODELS, READINGS, RULE};
+use crate::words::{CHANGES, CONDITIONS, DISTANCES, MODELS, READINGS, RULE};
 
 pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
     let Data::Table(entries) = &node.data else {
@@ -24,7 +24,9 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
     let words = MODELS.iter().find(|words| words.model.name == name)?;
     let fields = reader.table(node, words.keys, RULE[2].example)?;
     let model = parameters(reader, &fields, name);
-    let model = conditions(reader, &fields, model)?;
+    // k-anonymity, for example, has none.
+    let takes_conditions = CONDITIONS.iter().all(|condition| words.keys.contains(condition));
+    let model = if takes_conditions { conditions(reader, &fields, model)? } else { model? };
     if model.is_vacuous() {
         let hint = "choose a stronger parameter, or remove the requirement";
         reader.warn(&node.at, format!("{} with these parameters holds for any table", quoted(name)), hint);
@@ -103,7 +105,7 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
     })
 }
 
-/// The classes that a model is about. Only models that take conditions have their keys.
+/// The classes that a model is about.
 fn conditions(reader: &mut Reader<'_>, fields: &Fields<'_>, model: Option<Model>) -> Option<Model> {
     let having = read_optional_values(reader, fields, "having");
     let below = match fields.get("below") {

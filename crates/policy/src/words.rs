@@ -445,6 +445,20 @@ mod tests {
     use hedgerow_table::Kind;
     use hedgerow_table::spelling::folded;
 
+    /// What a policy may say of a model, a manifest may too.
+    #[test]
+    fn models_take_conditions_as_their_words_say() {
+        let without = ["k-anonymity", "epsilon-clone", "cross-release-l-diversity"];
+        for words in MODELS {
+            let takes = CONDITIONS.iter().all(|condition| words.keys.contains(condition));
+            assert_eq!(takes, !without.contains(&words.model.name), "{}", words.model.name);
+        }
+        use hedgerow_privacy::Model;
+        assert!(
+            !Model::KAnonymity { k: 2 }.takes_conditions() && Model::DistinctLDiversity { l: 2 }.takes_conditions()
+        );
+    }
+
     #[test]
     fn no_two_words_of_a_table_share_a_name() {
         let mut tables = vec![

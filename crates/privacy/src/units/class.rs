@@ -117,8 +117,13 @@ impl UnitClass {
     /// The classes that a guarantee must hold for.
     fn each(&self, guarantee: &dyn Guarantee) -> impl Iterator<Item = Class<'_>> {
         let by_shares = self.all.several > 0 && statistic(guarantee.model()) == Statistic::Shares;
-        // Missing values say nothing of how many units look alike.
-        let by_known = !matches!(guarantee.model(), Model::KAnonymity { .. });
+        let by_known = match guarantee.model() {
+            // Missing values say nothing of how many units look alike.
+            Model::KAnonymity { .. } => false,
+            // Enough units are enough, whether their values are known or not.
+            Model::Conditional { below: Some(below), .. } => self.units < *below,
+            _ => true,
+        };
         let (all, known) = match by_shares {
             true => (self.all.majorized(), Some(self.known.majorized()).filter(|known| by_known && known.rows > 0)),
             // Where missing values count apart, the guarantee itself looks at the known ones.

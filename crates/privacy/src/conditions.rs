@@ -1,21 +1,20 @@
 //! Conditions of a guarantee: which classes it is about.
 //!
-//! Rules of practice speak of some cells alone. The manual of the Texas inpatient data (cited in
+//! Rules of practice are about some cells alone. The manual of the Texas inpatient data (cited in
 //! Jin, Zhang, Zhang, Das 2010, section 1.1) protects the ZIP code "if a hospital has fewer than
-//! five discharges of a particular gender", and what belongs to HIV or drug abuse. So a guarantee may
-//! be
-//! about the classes of fewer than N rows (`below`), about those in which one of some protected
-//! values occurs (`having`), or about those that meet both. A class that it is not about holds and
-//! has no measures. Both conditions are about the class as it is released, so that every reader of
-//! the release can recompute which classes they meet.
+//! five discharges of a particular gender", and what belongs to HIV or drug abuse. So a guarantee
+//! may be about the classes of fewer than N rows (`below`), about those in which one of some
+//! protected values occurs (`having`), or about those that meet both. A class that it is not about
+//! holds and has no measures. Both conditions are about the class as it is released, so that every
+//! reader of the release can recompute which classes they meet.
 //!
 //! **Merging.** Let A and B hold.
 //! - *`below` alone* changes nothing. If A or B has N rows, so has the union. Else both meet the
 //!   guarantee, and the union does by what it claims; where it absorbs, one of them is enough.
 //! - *With `having`*, A may be a class that the guarantee is not about and B one that meets it: the
-//!   union is of the second kind, and meets an absorbing guarantee because B does. So it is merging.
-//!   Of another guarantee nothing follows: {flu ×10} is not about HIV and {HIV, flu} has no value
-//!   above one half, but their union has.
+//!   union is of the second kind, and meets an absorbing guarantee because B does. So it is
+//!   merging. Of another guarantee nothing follows: {flu ×10} is not about HIV and {HIV, flu} has
+//!   no value above one half, but their union has.
 //!
 //! **Core.** A class that holds has N rows or meets the guarantee's core: at least as many rows as
 //! the smaller of both requires. With `having` it may be any class. Missing values count as rows.

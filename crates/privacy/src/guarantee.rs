@@ -101,8 +101,8 @@ pub trait Guarantee: Debug + Send + Sync {
     fn holds(&self, class: Class<'_>, table: &Distribution) -> bool;
 
     /// How well one class does, for reports: the numbers of [`Self::achieved`] for this class
-    /// alone, in the same order, each with whether smaller is worse. None where the guarantee is not
-    /// about the class.
+    /// alone, in the same order, each with whether smaller is worse. None where the guarantee is
+    /// not about the class.
     fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure>;
 }
 

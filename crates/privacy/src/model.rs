@@ -119,8 +119,8 @@ pub enum Model {
     /// that beliefs are about, all of them when absent.
     BeliefChange { b: Ratio, change: Change, values: Option<Vec<String>> },
     /// Another model, about the classes that have one of some protected values, or fewer than
-    /// `below` rows, or both. At least one of the two is there; `below` is at least 1. The model has
-    /// no conditions itself, and is one that [`Model::takes_conditions`].
+    /// `below` rows, or both. At least one of the two is there; `below` is at least 1. The model
+    /// has no conditions itself, and is one that [`Model::takes_conditions`].
     Conditional { model: Box<Model>, having: Option<Vec<String>>, below: Option<u64> },
 }
 
@@ -163,9 +163,9 @@ impl Model {
         }
     }
 
-    /// Whether the model may be about some classes alone. Of k-anonymity, `below` would make another
-    /// k. Cross-release l-diversity is about combinations of classes, and a clone is one because all
-    /// classes are alike.
+    /// Whether the model may be about some classes alone. Of k-anonymity, `below` would make
+    /// another k. Cross-release l-diversity is about combinations of classes, and a clone is one
+    /// because all classes are alike.
     pub fn takes_conditions(&self) -> bool {
         !matches!(
             self,
@@ -392,7 +392,7 @@ fn parameters(model: &str) -> &'static [&'static str] {
     }
 }
 
-/// A list of texts where there is one; `None` where it is no list, or an empty one.
+/// A list of texts where there is one; `None` where it is not a list, or an empty one.
 fn texts(list: Option<&Value>) -> Option<Option<Vec<String>>> {
     let texts = match list {
         None | Some(Value::Null) => return Some(None),

@@ -136,8 +136,8 @@ const TEXAS: &str = "hospital,gender,zip,race\n\
 const TEXAS_ATTRIBUTES: &str = "[attributes]\nhospital = { role = \"quasi\" }\ngender = { role = \"quasi\" }\n\
                                 zip = { role = \"sensitive\" }\nrace = { role = \"sensitive\" }\n";
 
-/// Rules I and III of the Texas data: the ZIP code below five patients of a hospital and gender, the
-/// race below ten of a hospital.
+/// Rules I and III of the Texas data: the ZIP code below five patients of a hospital and gender,
+/// the race below ten of a hospital.
 fn texas(below: &str) -> Folder {
     let rules = format!(
         "[[rule]]\nprotect = \"zip\"\nrequire = {{ model = \"distinct-l-diversity\", l = 2{below} }}\n\

@@ -154,8 +154,8 @@ pub enum Model {
         /// At least 1.
         l: u64,
     },
-    /// No protected value with a share of at most `prior` in the table reaches a share of `posterior`
-    /// in a class.
+    /// No protected value with a share of at most `prior` in the table reaches a share of
+    /// `posterior` in a class.
     RhoBreach {
         /// Above 0.
         prior: f64,
@@ -164,8 +164,8 @@ pub enum Model {
         /// The protected values that it limits; all when `None`.
         values: Option<Vec<String>>,
     },
-    /// What is believed of a protected value changes by at most `b` when the class is known: Kifer's
-    /// measure.
+    /// What is believed of a protected value changes by at most `b` when the class is known:
+    /// Kifer's measure.
     BeliefChange {
         /// At least 0, and at most 1 by variation or the largest difference.
         b: f64,

@@ -12,17 +12,17 @@
 //! - *relative*: the largest |p(s) − q(s)| / q(s);
 //! - *divergence*: Σ p(s) · ln(p(s) / q(s)), in nats.
 //!
-//! Where values are named, *largest* and *relative* look at these, and the others count as one value
-//! for *variation* and *divergence*. The first three are compared in integers. A divergence that is
-//! a fraction other than 0 would make e to the power of a fraction algebraic, so only b = 0 has
-//! ties: then the distributions are compared. All else is decided in floats where the difference
-//! exceeds their error, and fails where it does not.
+//! Where values are named, *largest* and *relative* look at these, and the others count as one
+//! value for *variation* and *divergence*. The first three are compared in integers. A divergence
+//! that is a fraction other than 0 would make e to the power of a fraction algebraic, so only b = 0
+//! has ties: then the distributions are compared. All else is decided in floats where the
+//! difference exceeds their error, and fails where it does not.
 //!
 //! Worked example: a table with 1/4 of `a` and a class with 1/2 of it, two values in all. Variation
 //! 1/4, largest 1/4, relative 1, divergence ½·ln 2 + ½·ln ⅔ = 0.1438.
 //!
-//! Merging: each δ is convex in p. It has no absorbing core. Time: the values of the class; those of
-//! the table for *largest* and *relative*.
+//! Merging: each δ is convex in p. It has no absorbing core. Time: the values of the class; those
+//! of the table for *largest* and *relative*.
 
 use hedgerow_table::Ratio;
 
@@ -65,8 +65,8 @@ impl BeliefChange {
         looked_at.filter(|&(code, ..)| self.limited.has(code)).map(|(_, here, there)| (here, there))
     }
 
-    /// The values of the class that are looked at one by one, and all others as one where values are
-    /// named. What neither class nor table has is left out.
+    /// The values of the class that are looked at one by one, and all others as one where values
+    /// are named. What neither class nor table has is omitted.
     fn lumped(&self, class: Class<'_>, table: &Distribution) -> Vec<Pair> {
         let there = |code: u32| table.counts.get(code as usize).copied().unwrap_or(0);
         let looked_at = class.values.iter().filter(|(code, _)| self.limited.has(*code));
@@ -96,8 +96,8 @@ impl BeliefChange {
                     if found.exceeds(most) { found } else { most }
                 },
             ),
-            // The values that the class lacks add their full share: start as if all were lacking and
-            // correct the others.
+            // The values that the class lacks add their full share: start as if all were lacking
+            // and correct the others.
             Change::Variation | Change::Divergence => {
                 let pairs = self.lumped(class, table);
                 let sum = pairs.into_iter().fold(n * rows, |sum, pair| sum - u128::from(pair.1) * n + apart(pair));

@@ -8,13 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_policy::{Loss, Rule};
-use hedgerow_privacy::{Change, Distance, Model, Reading};
+use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
 use hedgerow_publish::search::explore::{HoldingNode, best_with, explore};
 use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
 use hedgerow_table::{Bound as Point, Cover, Domain, Hierarchy, Kind, Level, NoProgress};
 
+use crate::beliefs::belief_change;
 use crate::random_case::{Case, HierarchyFile, random_case};
 
 const CASES: u64 = 4000;
@@ -323,30 +324,7 @@ impl<'a> Oracle<'a> {
             }),
             Model::BeliefChange { b, change, values } => tables.iter().all(|whole| {
                 let there = self.counts(protect.unwrap(), whole);
-                let share = |counts: &Counts, value: &String, rows: f64| {
-                    counts.get(value).map_or(0.0, |&count| count as f64 / rows)
-                };
-                let named = |value: &&String| values.as_ref().is_none_or(|values| values.contains(*value));
-                let mut shares: Vec<(f64, f64)> = there
-                    .keys()
-                    .filter(named)
-                    .map(|value| (share(&counts, value, n), share(&there, value, whole.len() as f64)))
-                    .collect();
-                // What is not named counts as one value, where a distance looks at all of them.
-                if matches!(change, Change::Variation | Change::Divergence) {
-                    let (p, q) = shares.iter().fold((1.0, 1.0), |(p, q), (own, whole)| (p - own, q - whole));
-                    shares.push((f64::max(p, 0.0), f64::max(q, 0.0)));
-                }
-                let apart = |&(p, q): &(f64, f64)| f64::abs(p - q);
-                let found = match change {
-                    Change::Variation => shares.iter().map(apart).sum::<f64>() / 2.0,
-                    Change::Largest => shares.iter().map(apart).fold(0.0, f64::max),
-                    Change::Relative => shares.iter().map(|pair| apart(pair) / pair.1).fold(0.0, f64::max),
-                    Change::Divergence => {
-                        shares.iter().filter(|(p, _)| *p > SLACK).map(|(p, q)| p * (p / q).ln()).sum()
-                    }
-                };
-                found <= b.as_f64() + SLACK
+                belief_change(*change, values.as_deref(), &counts, &there) <= b.as_f64() + SLACK
             }),
             Model::Conditional { .. } => unreachable!("conditions are looked at before"),
             Model::CrossReleaseLDiversity { l } => {

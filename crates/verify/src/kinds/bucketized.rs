@@ -34,8 +34,8 @@ pub fn refused_in_buckets(guarantee: &dyn Guarantee) -> Option<&'static str> {
         Model::KAnonymity { .. } | Model::AlphaKAnonymity { k: 2.., .. } => {
             Some("requires k rows that look alike, and buckets show every row's quasi values as they are")
         }
-        // A person's rows may be in several buckets, and how many rows share their quasi values is not
-        // how many a bucket has.
+        // A person's rows may be in several buckets, and how many rows share their quasi values is
+        // not how many a bucket has.
         Model::Conditional { .. } => {
             Some("is about some classes alone, and a bucket is not a class of rows that look alike")
         }

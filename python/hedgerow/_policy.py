@@ -141,6 +141,18 @@ class Model:
 
 
 @dataclass(frozen=True)
+class ConditionalModel(Model):
+    """A model that may be about some classes alone.
+
+    ``having`` names protected values: the model is about the classes in which one of them occurs. ``below`` is a number
+    of rows: the model is about the classes that have fewer.
+    """
+
+    having: Sequence[str] | None = field(default=None, kw_only=True)
+    below: int | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
 class KAnonymity(Model):
     """Every class has at least k rows."""
 
@@ -150,7 +162,7 @@ class KAnonymity(Model):
 
 
 @dataclass(frozen=True)
-class DistinctLDiversity(Model):
+class DistinctLDiversity(ConditionalModel):
     """Every class has at least l protected values."""
 
     model: ClassVar[str] = "distinct-l-diversity"
@@ -160,7 +172,7 @@ class DistinctLDiversity(Model):
 
 
 @dataclass(frozen=True)
-class FrequencyLDiversity(Model):
+class FrequencyLDiversity(ConditionalModel):
     """No protected value exceeds 1/l of its class."""
 
     model: ClassVar[str] = "frequency-l-diversity"
@@ -170,7 +182,7 @@ class FrequencyLDiversity(Model):
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity(Model):
+class EntropyLDiversity(ConditionalModel):
     """The entropy of every class is at least log l."""
 
     model: ClassVar[str] = "entropy-l-diversity"
@@ -180,7 +192,7 @@ class EntropyLDiversity(Model):
 
 
 @dataclass(frozen=True)
-class RecursiveLDiversity(Model):
+class RecursiveLDiversity(ConditionalModel):
     """The most frequent value stays below c times the rarer ones."""
 
     model: ClassVar[str] = "recursive-l-diversity"
@@ -191,7 +203,7 @@ class RecursiveLDiversity(Model):
 
 
 @dataclass(frozen=True)
-class TCloseness(Model):
+class TCloseness(ConditionalModel):
     """The distribution in every class is close to the table's."""
 
     model: ClassVar[str] = "t-closeness"
@@ -202,7 +214,7 @@ class TCloseness(Model):
 
 
 @dataclass(frozen=True)
-class AlphaKAnonymity(Model):
+class AlphaKAnonymity(ConditionalModel):
     """At least k rows, and no protected value above a share of alpha."""
 
     model: ClassVar[str] = "alpha-k-anonymity"
@@ -214,7 +226,7 @@ class AlphaKAnonymity(Model):
 
 
 @dataclass(frozen=True)
-class EpsilonMAnonymity(Model):
+class EpsilonMAnonymity(ConditionalModel):
     """Around every protected number, at most 1/m of its class."""
 
     model: ClassVar[str] = "epsilon-m-anonymity"
@@ -226,7 +238,7 @@ class EpsilonMAnonymity(Model):
 
 
 @dataclass(frozen=True)
-class DeltaLDiversity(Model):
+class DeltaLDiversity(ConditionalModel):
     """No interval of length 2 delta holds more than 1/l of a class."""
 
     model: ClassVar[str] = "delta-l-diversity"
@@ -254,6 +266,33 @@ class CrossReleaseLDiversity(Model):
     model: ClassVar[str] = "cross-release-l-diversity"
     protect: str
     l: int
+    know: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class RhoBreach(ConditionalModel):
+    """No protected value that is rare in the table reaches a share of posterior in a class."""
+
+    model: ClassVar[str] = "rho-breach"
+    protect: str
+    prior: float
+    posterior: float
+    values: Sequence[str] | None = None
+    know: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class BeliefChange(ConditionalModel):
+    """What is believed of a protected value changes by at most b: Kifer's measure.
+
+    ``distance`` is ``"variation"``, ``"largest"``, ``"relative"`` or ``"divergence"``.
+    """
+
+    model: ClassVar[str] = "belief-change"
+    protect: str
+    b: float
+    distance: str | None = None
+    values: Sequence[str] | None = None
     know: Sequence[str] | None = None
 
 

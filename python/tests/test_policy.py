@@ -44,6 +44,27 @@ def test_typed_classes_a_dict_and_a_file_are_the_same_policy(tmp_path):
     assert typed.method == "full-domain"
 
 
+def test_models_about_some_classes_alone():
+    policy = hr.Policy(
+        attributes={"age": hr.Quasi(), "disease": hr.Sensitive()},
+        rules=[
+            hr.RhoBreach("disease", 0.1, 0.5, values=["HIV"], below=5),
+            hr.BeliefChange("disease", 2.5, distance="relative"),
+            hr.DistinctLDiversity("disease", 2, having=["HIV", "flu"], below=7),
+        ],
+    )
+    text = policy.to_toml()
+    assert hr.Policy.from_toml(text).to_toml() == text
+    for part in ('"rho-breach"', "below = 5", '"relative"', 'having = ["HIV", "flu"]', "below = 7"):
+        assert part in text, text
+    with pytest.raises(TypeError):
+        hr.KAnonymity(5, below=9)
+    with pytest.raises(hr.PolicyError, match="must exceed"):
+        hr.Policy(
+            attributes={"age": hr.Quasi(), "disease": hr.Sensitive()}, rules=[hr.RhoBreach("disease", 0.5, 0.5)]
+        )
+
+
 @pytest.mark.parametrize("text", ['quote "', "back\\slash", "line\nbreak", "tab\t", "é", "\x7f", "a.b", "", "#"])
 def test_names_with_odd_characters(text):
     name = text or "empty"

@@ -224,7 +224,7 @@ pub use hedgerow_audit::{Adversary, Audited, Contradiction, UnknownAdversary};
 pub use hedgerow_policy::{
     Algorithm, Anonymizer, Assignment, Kind, Labels, Loss, Method, RareValues, Role, SECONDS_MAX, Summary,
 };
-pub use hedgerow_privacy::{Distance, KnownRows, Reading};
+pub use hedgerow_privacy::{Change, Distance, KnownRows, Reading};
 pub use hedgerow_publish::cloning::{CloneReport, RareValue};
 pub use hedgerow_publish::search::NODES_MAX as LATTICE_NODES_MAX;
 pub use hedgerow_release::ReleasedClasses;

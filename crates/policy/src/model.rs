@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
 use hedgerow_config::{At, Data, Field, Fields, Node, Reader, listed, quoted};
-use hedgerow_privacy::{Distance, Model, Reading};
+use hedgerow_privacy::{Change, Distance, Model, Reading};
 
-use crate::words::{DISTANCES, MODELS, READINGS, RULE};
+use crate::words::{CHANGES, CONDITIONS, DISTANCES, MODELS, READINGS, RULE};
 
 pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
     let Data::Table(entries) = &node.data else {
@@ -23,7 +23,10 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
     let name = Field::of(entries, MODELS[0].keys, "model").and_then(|field| reader.choice(field, names(), "model"))?;
     let words = MODELS.iter().find(|words| words.model.name == name)?;
     let fields = reader.table(node, words.keys, RULE[2].example)?;
-    let model = parameters(reader, &fields, name)?;
+    let model = parameters(reader, &fields, name);
+    // k-anonymity, for example, has none.
+    let takes_conditions = CONDITIONS.iter().all(|condition| words.keys.contains(condition));
+    let model = if takes_conditions { conditions(reader, &fields, model)? } else { model? };
     if model.is_vacuous() {
         let hint = "choose a stronger parameter, or remove the requirement";
         reader.warn(&node.at, format!("{} with these parameters holds for any table", quoted(name)), hint);
@@ -55,11 +58,30 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
         }
         "alpha-k-anonymity" => {
             let (alpha, k) = (ratio(reader, "alpha", SHARE_ABOVE_ZERO), whole(reader, "k"));
-            let values = match fields.get("values") {
-                Some(field) => Some(read_values(reader, field)?),
-                None => None,
+            let values = read_optional_values(reader, fields, "values");
+            Model::AlphaKAnonymity { alpha: alpha?, k: k?, values: values? }
+        }
+        "rho-breach" => {
+            let (prior, posterior) =
+                (ratio(reader, "prior", SHARE_ABOVE_ZERO), ratio(reader, "posterior", SHARE_ABOVE_ZERO));
+            let values = read_optional_values(reader, fields, "values");
+            let (prior, posterior) = (prior?, posterior?);
+            if !prior.is_below(posterior) {
+                let problem = format!("`posterior` must exceed `prior`, found {posterior} and {prior}");
+                let hint = "a value with a share of up to `prior` in the table stays below `posterior` in every class";
+                reader.refuse(&fields.get("posterior")?.node.at, problem, hint);
+                return None;
+            }
+            Model::RhoBreach { prior, posterior, values: values? }
+        }
+        "belief-change" => {
+            let change = match fields.get("distance") {
+                Some(field) => read_change(reader, field),
+                None => Some(Change::default()),
             };
-            Model::AlphaKAnonymity { alpha: alpha?, k: k?, values }
+            let range = if change.is_none_or(Change::is_share) { SHARE } else { AT_LEAST_ZERO };
+            let (b, values) = (ratio(reader, "b", range), read_optional_values(reader, fields, "values"));
+            Model::BeliefChange { b: b?, change: change?, values: values? }
         }
         "epsilon-m-anonymity" => {
             let relative = match fields.get("relative") {
@@ -83,6 +105,20 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
     })
 }
 
+/// The classes that a model is about.
+fn conditions(reader: &mut Reader<'_>, fields: &Fields<'_>, model: Option<Model>) -> Option<Model> {
+    let having = read_optional_values(reader, fields, "having");
+    let below = match fields.get("below") {
+        Some(field) => reader.whole(field, 1, u64::MAX).map(Some),
+        None => Some(None),
+    };
+    let (model, having, below) = (model?, having?, below?);
+    Some(match having.is_some() || below.is_some() {
+        true => Model::Conditional { model: Box::new(model), having, below },
+        false => model,
+    })
+}
+
 fn read_distance(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Distance> {
     let name = reader.choice(field, DISTANCES.iter(), "distance")?;
     Distance::ALL.into_iter().find(|distance| distance.name() == name)
@@ -91,6 +127,19 @@ fn read_distance(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Distance> 
 fn read_reading(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Reading> {
     let name = reader.choice(field, READINGS.iter(), "reading")?;
     Reading::ALL.into_iter().find(|reading| reading.name() == name)
+}
+
+fn read_change(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Change> {
+    let name = reader.choice(field, CHANGES.iter(), "distance")?;
+    Change::ALL.into_iter().find(|change| change.name() == name)
+}
+
+/// The values under a key, where it is there; `None` when they are wrong.
+fn read_optional_values(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<Option<Vec<String>>> {
+    match fields.get(key) {
+        Some(field) => read_values(reader, field).map(Some),
+        None => Some(None),
+    }
 }
 
 /// Values as they stand in the data: texts, or whole numbers, whose text is beyond doubt.

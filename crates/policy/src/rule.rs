@@ -111,6 +111,10 @@ fn compare_in_order(require: &mut [Model], protect: &str, drafts: Option<&[Draft
     let draft = drafts.into_iter().flatten().find(|draft| draft.name == protect);
     let Some(declared) = draft.and_then(|draft| draft.declared.order.as_ref()) else { return };
     for model in require {
+        let model = match model {
+            Model::Conditional { model, .. } => model,
+            model => model,
+        };
         if let Model::TCloseness { distance: Distance::Ordered, order, .. } = model {
             *order = Some(declared.values.clone());
         }
@@ -242,7 +246,8 @@ fn check_protect(reader: &mut Reader<'_>, fields: &Fields<'_>, require: &[(Model
     }
     let Data::Text(name) = &field.node.data else { return };
     let draft = drafts.into_iter().flatten().find(|draft| draft.name == *name);
-    let by_hierarchy = |model: &Model| matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
+    let by_hierarchy =
+        |model: &Model| matches!(model.unconditional(), Model::TCloseness { distance: Distance::Hierarchical, .. });
     if draft.is_some_and(|draft| !draft.hierarchy_given) && require.iter().any(|(model, _)| by_hierarchy(model)) {
         let problem = format!("the hierarchical distance needs a hierarchy, and {} has none", quoted(name));
         let hint = format!(

@@ -154,6 +154,31 @@ const EPSILON_CLONE: Word = Word::key(
 .required();
 const DISTANCE: Word = Word::key("distance", "distance = \"ordered\"", "how far two values are apart");
 const VALUES: Word = Word::key("values", "values = [\"HIV\"]", "the protected values it limits, all when absent");
+const PRIOR: Word =
+    Word::key("prior", "prior = 0.1", "up to which share in the table a value counts as rare, above 0 and below 1")
+        .also(&["rho1"])
+        .required();
+const POSTERIOR: Word = Word::key(
+    "posterior",
+    "posterior = 0.5",
+    "below which a rare value's share in a class must stay, above `prior` and at most 1",
+)
+.also(&["rho2"])
+.required();
+const B: Word = Word::key(
+    "b",
+    "b = 0.2",
+    "how far a belief may change, at least 0; at most 1 for the distances `variation` and `largest`",
+)
+.required();
+const CHANGE: Word = Word::key("distance", "distance = \"relative\"", "how a change of belief is measured");
+const HAVING: Word = Word::key(
+    "having",
+    "having = [\"HIV\"]",
+    "about the classes alone in which one of these protected values occurs, all classes when absent",
+);
+const BELOW: Word =
+    Word::key("below", "below = 5", "about the classes alone that have fewer rows, all classes when absent");
 const EPSILON: Word =
     Word::key("epsilon", "epsilon = 10", "how near counts as close, at least 0; a share of the value when relative")
         .required();
@@ -165,40 +190,43 @@ const DELTA: Word =
         .required();
 const READING: Word = Word::key("reading", "reading = \"window\"", "which values count as close together");
 
+/// The keys by which a model is about some classes alone.
+pub const CONDITIONS: &[Word] = &[HAVING, BELOW];
+
 /// All models. Those not yet available have their parameters left unread.
 pub const MODELS: &[ModelWords] = &[
     ModelWords { model: Word::value("k-anonymity", "every class has at least k rows"), keys: &[MODEL, K] },
     ModelWords {
         model: Word::value("distinct-l-diversity", "every class has at least l protected values"),
-        keys: &[MODEL, L_WHOLE],
+        keys: &[MODEL, L_WHOLE, HAVING, BELOW],
     },
     ModelWords {
         model: Word::value("frequency-l-diversity", "no protected value exceeds 1/l of its class"),
-        keys: &[MODEL, L],
+        keys: &[MODEL, L, HAVING, BELOW],
     },
     ModelWords {
         model: Word::value("entropy-l-diversity", "the entropy of every class is at least log l"),
-        keys: &[MODEL, L],
+        keys: &[MODEL, L, HAVING, BELOW],
     },
     ModelWords {
         model: Word::value("recursive-l-diversity", "the most frequent value stays below c times the rarer ones"),
-        keys: &[MODEL, C, L_WHOLE],
+        keys: &[MODEL, C, L_WHOLE, HAVING, BELOW],
     },
     ModelWords {
         model: Word::value("t-closeness", "the distribution in every class is close to the table's"),
-        keys: &[MODEL, T, DISTANCE],
+        keys: &[MODEL, T, DISTANCE, HAVING, BELOW],
     },
     ModelWords {
         model: Word::value("alpha-k-anonymity", "at least k rows, and no protected value above a share of alpha"),
-        keys: &[MODEL, ALPHA, K, VALUES],
+        keys: &[MODEL, ALPHA, K, VALUES, HAVING, BELOW],
     },
     ModelWords {
         model: Word::value("epsilon-m-anonymity", "around every protected number, at most 1/m of its class"),
-        keys: &[MODEL, EPSILON, M, RELATIVE],
+        keys: &[MODEL, EPSILON, M, RELATIVE, HAVING, BELOW],
     },
     ModelWords {
         model: Word::value("delta-l-diversity", "no interval of length 2 delta holds more than 1/l of a class"),
-        keys: &[MODEL, DELTA, L, READING],
+        keys: &[MODEL, DELTA, L, READING, HAVING, BELOW],
     },
     ModelWords {
         model: Word::value(
@@ -211,12 +239,37 @@ pub const MODELS: &[ModelWords] = &[
         model: Word::value("cross-release-l-diversity", "at least l protected values, all releases taken together"),
         keys: &[MODEL, L_WHOLE],
     },
+    ModelWords {
+        model: Word::value(
+            "rho-breach",
+            "no protected value that is rare in the table reaches a share of posterior in a class",
+        ),
+        keys: &[MODEL, PRIOR, POSTERIOR, VALUES, HAVING, BELOW],
+    },
+    ModelWords {
+        model: Word::value(
+            "belief-change",
+            "what is believed of a protected value changes by at most b when the class is known: Kifer's measure",
+        )
+        .also(&["kifer"]),
+        keys: &[MODEL, B, CHANGE, VALUES, HAVING, BELOW],
+    },
 ];
 
 pub const DISTANCES: &[Word] = &[
     Word::value("equal", "all different values are equally far apart").also(&["variational"]),
     Word::value("ordered", "by rank; texts need an `order`").also(&["numeric", "numerical", "rank"]),
     Word::value("hierarchical", "by the closest common ancestor in the hierarchy").also(&["hierarchy", "tree"]),
+];
+
+pub const CHANGES: &[Word] = &[
+    Word::value("variation", "half the sum of the differences between shares")
+        .also(&["total-variation", "variational"]),
+    Word::value("largest", "the largest difference between shares").also(&["maximum", "max"]),
+    Word::value("relative", "the largest difference between shares, as a multiple of the share in the table")
+        .also(&["ratio"]),
+    Word::value("divergence", "the Kullback-Leibler divergence from the table's shares, in nats")
+        .also(&["kl", "kullback-leibler"]),
 ];
 
 pub const READINGS: &[Word] = &[
@@ -388,9 +441,23 @@ pub const COMMUNITY: &[Word] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_privacy::{Distance, Reading};
+    use hedgerow_privacy::{Change, Distance, Reading};
     use hedgerow_table::Kind;
     use hedgerow_table::spelling::folded;
+
+    /// What a policy may say of a model, a manifest may too.
+    #[test]
+    fn models_take_conditions_as_their_words_say() {
+        let without = ["k-anonymity", "epsilon-clone", "cross-release-l-diversity"];
+        for words in MODELS {
+            let takes = CONDITIONS.iter().all(|condition| words.keys.contains(condition));
+            assert_eq!(takes, !without.contains(&words.model.name), "{}", words.model.name);
+        }
+        use hedgerow_privacy::Model;
+        assert!(
+            !Model::KAnonymity { k: 2 }.takes_conditions() && Model::DistinctLDiversity { l: 2 }.takes_conditions()
+        );
+    }
 
     #[test]
     fn no_two_words_of_a_table_share_a_name() {
@@ -401,6 +468,7 @@ mod tests {
         tables.push(KNOWN_ROWS);
         tables.extend([
             READINGS,
+            CHANGES,
             METHODS,
             ANATOMY_ASSIGNMENTS,
             CLONE_ASSIGNMENTS,
@@ -429,5 +497,6 @@ mod tests {
         assert_eq!(names(TYPES), Kind::ALL.map(Kind::name));
         assert_eq!(names(DISTANCES), Distance::ALL.map(Distance::name));
         assert_eq!(names(READINGS), Reading::ALL.map(Reading::name));
+        assert_eq!(names(CHANGES), Change::ALL.map(Change::name));
     }
 }

@@ -40,12 +40,7 @@ pub fn achieved_over<'c>(
         let mut holds = true;
         for table in source.into_iter().chain([released]) {
             holds &= guarantee.holds(class, table);
-            let measures = guarantee.measure(class, table);
-            achieved.measures = if achieved.measures.is_empty() {
-                measures
-            } else {
-                achieved.measures.iter().zip(measures).map(|(worst, here)| worst.worse(here)).collect()
-            };
+            achieved.measures = Measure::worse_of(achieved.measures, guarantee.measure(class, table));
         }
         if !holds {
             achieved.holds = false;

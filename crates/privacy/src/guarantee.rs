@@ -101,7 +101,8 @@ pub trait Guarantee: Debug + Send + Sync {
     fn holds(&self, class: Class<'_>, table: &Distribution) -> bool;
 
     /// How well one class does, for reports: the numbers of [`Self::achieved`] for this class
-    /// alone, in the same order, each with whether smaller is worse.
+    /// alone, in the same order, each with whether smaller is worse. None where the guarantee is
+    /// not about the class.
     fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure>;
 }
 
@@ -127,5 +128,15 @@ impl Measure {
     pub fn worse(self, other: Measure) -> Measure {
         let mine_is_worse = if self.smaller_is_worse { self.value <= other.value } else { self.value >= other.value };
         if mine_is_worse { self } else { other }
+    }
+
+    /// The worse of the same numbers of two classes, one by one. A class that a guarantee is not
+    /// about has none.
+    pub fn worse_of(one: Vec<Measure>, other: Vec<Measure>) -> Vec<Measure> {
+        match (one.is_empty(), other.is_empty()) {
+            (true, _) => other,
+            (_, true) => one,
+            _ => one.into_iter().zip(other).map(|(one, other)| one.worse(other)).collect(),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! a table is judged.
 
 mod achieved;
+mod conditions;
 pub mod distribution;
 pub mod guarantee;
 pub mod judge;
@@ -17,6 +18,6 @@ pub mod units;
 pub use distribution::{Distribution, Tree};
 pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};
 pub use judge::{Finest, Judge, Rule, Verdict};
-pub use model::{Distance, Model, Reading};
+pub use model::{Change, Distance, Model, Reading};
 pub use models::{Community, Context};
 pub use units::{KnownRows, UnitRows, UnitTerms, UnitVerdict};

@@ -53,6 +53,38 @@ impl Reading {
     }
 }
 
+/// How far a belief after seeing a release is from the one before, for Kifer's measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Change {
+    /// Half the sum of the differences between shares.
+    #[default]
+    Variation,
+    /// The largest difference between shares.
+    Largest,
+    /// The largest difference between shares, as a multiple of the share before.
+    Relative,
+    /// The Kullback-Leibler divergence, in nats.
+    Divergence,
+}
+
+impl Change {
+    pub const ALL: [Change; 4] = [Change::Variation, Change::Largest, Change::Relative, Change::Divergence];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::Variation => "variation",
+            Change::Largest => "largest",
+            Change::Relative => "relative",
+            Change::Divergence => "divergence",
+        }
+    }
+
+    /// Whether no change exceeds 1.
+    pub fn is_share(self) -> bool {
+        matches!(self, Change::Variation | Change::Largest)
+    }
+}
+
 /// One requirement: a model and its parameters, within their ranges.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Model {
@@ -80,6 +112,16 @@ pub enum Model {
     EpsilonClone { epsilon: Ratio },
     /// `l` at least 1. Which earlier releases it is judged with is not part of the model.
     CrossReleaseLDiversity { l: u64 },
+    /// `prior` above 0 and below `posterior`, which is at most 1; `values` are the protected values
+    /// it limits, all of them when absent.
+    RhoBreach { prior: Ratio, posterior: Ratio, values: Option<Vec<String>> },
+    /// `b` at least 0, and at most 1 where no change is larger; `values` are the protected values
+    /// that beliefs are about, all of them when absent.
+    BeliefChange { b: Ratio, change: Change, values: Option<Vec<String>> },
+    /// Another model, about the classes that have one of some protected values, or fewer than
+    /// `below` rows, or both. At least one of the two is there; `below` is at least 1. The model
+    /// has no conditions itself, and is one that [`Model::takes_conditions`].
+    Conditional { model: Box<Model>, having: Option<Vec<String>>, below: Option<u64> },
 }
 
 impl Model {
@@ -97,6 +139,54 @@ impl Model {
             Model::DeltaLDiversity { .. } => "delta-l-diversity",
             Model::EpsilonClone { .. } => "epsilon-clone",
             Model::CrossReleaseLDiversity { .. } => "cross-release-l-diversity",
+            Model::RhoBreach { .. } => "rho-breach",
+            Model::BeliefChange { .. } => "belief-change",
+            Model::Conditional { model, .. } => model.name(),
+        }
+    }
+
+    /// The name, with the conditions that say which classes it is about.
+    pub fn name_with_conditions(&self) -> String {
+        match self {
+            Model::Conditional { model, having: Some(_), below: None } => format!("{} with `having`", model.name()),
+            Model::Conditional { model, having: None, .. } => format!("{} with `below`", model.name()),
+            Model::Conditional { model, .. } => format!("{} with `having` and `below`", model.name()),
+            _ => self.name().to_owned(),
+        }
+    }
+
+    /// The model without its conditions.
+    pub fn unconditional(&self) -> &Model {
+        match self {
+            Model::Conditional { model, .. } => model,
+            _ => self,
+        }
+    }
+
+    /// Whether the model may be about some classes alone. Of k-anonymity, `below` would make
+    /// another k. Cross-release l-diversity is about combinations of classes, and a clone is one
+    /// because all classes are alike.
+    pub fn takes_conditions(&self) -> bool {
+        !matches!(
+            self,
+            Model::KAnonymity { .. }
+                | Model::CrossReleaseLDiversity { .. }
+                | Model::EpsilonClone { .. }
+                | Model::Conditional { .. }
+        )
+    }
+
+    /// The protected values that the model names, each list with its key in a policy.
+    pub fn named_values(&self) -> Vec<(&'static str, &[String])> {
+        match self {
+            Model::AlphaKAnonymity { values: Some(values), .. }
+            | Model::RhoBreach { values: Some(values), .. }
+            | Model::BeliefChange { values: Some(values), .. } => vec![("values", values)],
+            Model::Conditional { model, having, .. } => {
+                let own = having.iter().map(|values| ("having", values.as_slice()));
+                model.named_values().into_iter().chain(own).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -108,8 +198,9 @@ impl Model {
     /// Whether the model measures how far protected values are apart, so that they must be numbers
     /// or dates, or have an order.
     pub fn measures_distances(&self) -> bool {
-        let in_order = matches!(self, Model::TCloseness { distance: Distance::Ordered, .. });
-        in_order || matches!(self, Model::EpsilonMAnonymity { .. } | Model::DeltaLDiversity { .. })
+        let model = self.unconditional();
+        let in_order = matches!(model, Model::TCloseness { distance: Distance::Ordered, .. });
+        in_order || matches!(model, Model::EpsilonMAnonymity { .. } | Model::DeltaLDiversity { .. })
     }
 
     /// Whether no class could fail it, whatever its values: such a requirement protects no one.
@@ -127,14 +218,12 @@ impl Model {
             // Releases can leave no value together, even where each of them has some; and whatever
             // ε is, a class must still hold every value of the table.
             Model::CrossReleaseLDiversity { .. } | Model::EpsilonClone { .. } => false,
+            // A class of one rare value is a breach.
+            Model::RhoBreach { .. } => false,
+            Model::BeliefChange { b, change, .. } => change.is_share() && *b == one,
+            // No class has fewer than one row.
+            Model::Conditional { model, below, .. } => model.is_vacuous() || *below == Some(1),
         }
-    }
-
-    /// The codes of the values that (α,k)-anonymity limits, in the protected attribute's domain; a
-    /// value that does not occur limits nothing.
-    pub(crate) fn limited_codes(&self, protect: Option<&Domain>) -> Option<Vec<u32>> {
-        let (Model::AlphaKAnonymity { values: Some(values), .. }, Some(domain)) = (self, protect) else { return None };
-        Some(values.iter().filter_map(|value| domain.code_of(value)).collect())
     }
 
     /// The codes of texts in their declared order, lowest first and the missing value last, for the
@@ -176,6 +265,17 @@ impl Model {
             }
             Model::EpsilonClone { epsilon } => json!({ "epsilon": number(*epsilon) }),
             Model::CrossReleaseLDiversity { l } => json!({ "l": l }),
+            Model::RhoBreach { prior, posterior, values } => {
+                named(json!({ "prior": number(*prior), "posterior": number(*posterior) }), "values", values)
+            }
+            Model::BeliefChange { b, change, values } => {
+                named(json!({ "b": number(*b), "distance": change.name() }), "values", values)
+            }
+            Model::Conditional { model, having, below } => {
+                let mut required = named(Value::Object(model.required()), "having", having);
+                below.iter().for_each(|below| required["below"] = json!(below));
+                required
+            }
         };
         match required {
             Value::Object(map) => map,
@@ -186,6 +286,21 @@ impl Model {
     /// The model that [`Self::required`] describes; `None` when the name is unknown or a parameter
     /// is missing or absurd.
     pub fn from_required(name: &str, required: &Map<String, Value>) -> Option<Model> {
+        let is_condition = |key: &str| matches!(key, "having" | "below");
+        if required.keys().any(|key| is_condition(key)) {
+            let rest = required.iter().filter(|(key, _)| !is_condition(key));
+            let model = Model::from_required(name, &rest.map(|(key, value)| (key.clone(), value.clone())).collect())?;
+            let below = match required.get("below") {
+                None => None,
+                Some(below) => Some(below.as_u64().filter(|&below| below >= 1)?),
+            };
+            let having = match required.get("having") {
+                None => None,
+                list => Some(texts(list)??),
+            };
+            let model = Some(Box::new(model)).filter(|model| model.takes_conditions())?;
+            return Some(Model::Conditional { model, having, below });
+        }
         let whole = |key: &str| required.get(key)?.as_u64().filter(|&value| value >= 1);
         let ratio = |key: &str| Ratio::from_decimal(required.get(key)?.as_f64()?);
         let at_least_one = |key: &str| ratio(key).filter(|value| value.numerator >= value.denominator);
@@ -226,13 +341,7 @@ impl Model {
                 Model::TCloseness { t: at_most_one("t")?, distance, order }
             }
             "alpha-k-anonymity" => {
-                let values = match required.get("values") {
-                    None | Some(Value::Null) => None,
-                    Some(values) => {
-                        let texts = values.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
-                        Some(texts.collect::<Option<Vec<String>>>().filter(|texts| !texts.is_empty())?)
-                    }
-                };
+                let values = texts(required.get("values"))?;
                 let alpha = at_most_one("alpha").filter(above_zero)?;
                 Model::AlphaKAnonymity { alpha, k: whole("k")?, values }
             }
@@ -242,6 +351,17 @@ impl Model {
                 Model::EpsilonMAnonymity { epsilon, m: at_least_one("m")?, relative }
             }
             "epsilon-clone" => Model::EpsilonClone { epsilon: at_most_one("epsilon")? },
+            "rho-breach" => {
+                let (prior, posterior) = (ratio("prior").filter(above_zero)?, at_most_one("posterior")?);
+                let values = texts(required.get("values"))?;
+                prior.is_below(posterior).then_some(Model::RhoBreach { prior, posterior, values })?
+            }
+            "belief-change" => {
+                let name = required.get("distance").map_or(Some("variation"), Value::as_str)?;
+                let change = Change::ALL.into_iter().find(|change| change.name() == name)?;
+                let b = if change.is_share() { at_most_one("b")? } else { ratio("b")? };
+                Model::BeliefChange { b, change, values: texts(required.get("values"))? }
+            }
             "delta-l-diversity" => {
                 let name = required.get("reading").map_or(Some("window"), Value::as_str)?;
                 let reading = Reading::ALL.into_iter().find(|reading| reading.name() == name)?;
@@ -265,9 +385,26 @@ fn parameters(model: &str) -> &'static [&'static str] {
         "epsilon-m-anonymity" => &["epsilon", "m", "relative"],
         "delta-l-diversity" => &["delta", "l", "reading"],
         "epsilon-clone" => &["epsilon"],
+        "rho-breach" => &["prior", "posterior", "values"],
+        "belief-change" => &["b", "distance", "values"],
         "cross-release-l-diversity" => &["l", "releases", "values", "joint"],
         _ => &[],
     }
+}
+
+/// A list of texts where there is one; `None` where it is not a list, or an empty one.
+fn texts(list: Option<&Value>) -> Option<Option<Vec<String>>> {
+    let texts = match list {
+        None | Some(Value::Null) => return Some(None),
+        Some(list) => list.as_array()?.iter().map(|value| value.as_str().map(str::to_owned)),
+    };
+    texts.collect::<Option<Vec<String>>>().filter(|texts| !texts.is_empty()).map(Some)
+}
+
+/// Parameters with a list of values, where there is one.
+fn named(mut parameters: Value, key: &str, values: &Option<Vec<String>>) -> Value {
+    values.iter().for_each(|values| parameters[key] = json!(values));
+    parameters
 }
 
 /// A fraction as JSON: a whole number where it is one.
@@ -302,10 +439,42 @@ mod tests {
             Model::DeltaLDiversity { delta: ratio(7.5), l: ratio(2.0), reading: Reading::Window },
             Model::DeltaLDiversity { delta: ratio(1e17), l: ratio(1.1), reading: Reading::Pairwise },
             Model::CrossReleaseLDiversity { l: 3 },
+            Model::RhoBreach { prior: ratio(0.1), posterior: ratio(0.5), values: None },
+            Model::RhoBreach { prior: ratio(0.1), posterior: ratio(1.0), values: Some(vec!["flu".to_owned()]) },
+            Model::BeliefChange { b: ratio(0.2), change: Change::Variation, values: None },
+            Model::BeliefChange { b: ratio(2.5), change: Change::Relative, values: Some(vec!["flu".to_owned()]) },
+            Model::Conditional {
+                model: Box::new(Model::AlphaKAnonymity {
+                    alpha: ratio(0.3),
+                    k: 2,
+                    values: Some(vec!["flu".to_owned()]),
+                }),
+                having: Some(vec!["HIV".to_owned()]),
+                below: None,
+            },
+            Model::Conditional { model: Box::new(Model::DistinctLDiversity { l: 2 }), having: None, below: Some(5) },
         ] {
             assert_eq!(Model::from_required(model.name(), &model.required()), Some(model));
         }
         assert_eq!(Model::from_required("k-anonymity", &Map::new()), None);
         assert_eq!(Model::from_required("wishful-anonymity", &Map::new()), None);
+        for (name, required) in [
+            ("k-anonymity", json!({ "k": 5, "below": 9 })),
+            ("cross-release-l-diversity", json!({ "l": 2, "below": 9 })),
+            ("epsilon-clone", json!({ "epsilon": 0.1, "having": ["flu"] })),
+            ("distinct-l-diversity", json!({ "l": 2, "below": 0 })),
+            ("distinct-l-diversity", json!({ "l": 2, "below": null })),
+            ("distinct-l-diversity", json!({ "l": 2, "having": [] })),
+            ("distinct-l-diversity", json!({ "l": 2, "having": null })),
+            ("distinct-l-diversity", json!({ "l": 2, "having": "flu" })),
+            ("rho-breach", json!({ "prior": 0.5, "posterior": 0.5 })),
+            ("rho-breach", json!({ "prior": 0, "posterior": 0.5 })),
+            ("rho-breach", json!({ "prior": 0.5, "posterior": 1.5 })),
+            ("belief-change", json!({ "b": 1.5 })),
+            ("belief-change", json!({ "b": 0.5, "distance": "felt" })),
+        ] {
+            let read = Model::from_required(name, required.as_object().unwrap());
+            assert_eq!(read, None, "{name} {required}");
+        }
     }
 }

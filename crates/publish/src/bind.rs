@@ -459,11 +459,13 @@ impl<'a> Bound<'a> {
         for rule in &self.policy.rules {
             let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
             for (model, place) in rule.require.iter().zip(&rule.require_places) {
-                let Model::AlphaKAnonymity { values: Some(values), .. } = model else { continue };
-                for value in values.iter().filter(|value| column.domain.code_of(value).is_none()) {
+                let named = model.named_values();
+                let named = named.iter().flat_map(|(key, values)| values.iter().map(move |value| (*key, value)));
+                for (key, value) in named.filter(|(_, value)| column.domain.code_of(value).is_none()) {
                     if value.is_empty() || self.policy.source.nulls.contains(value) {
-                        let problem = format!("`values` names {value:?}, which counts as missing");
-                        let hint = "leave `values` out to limit every value, the missing one too, or change `null`";
+                        let problem = format!("`{key}` names {value:?}, which counts as missing");
+                        let hint =
+                            format!("leave `{key}` out to limit every value, the missing one too, or change `null`");
                         return Err(InputError::new(place.clone(), problem, hint).into());
                     }
                     let problem = format!("no row has {value:?} as its `{}`: naming it limits nothing", column.name);

@@ -120,7 +120,8 @@ pub(crate) fn named_rules(bound: &Bound<'_>, released: &Release) -> Vec<NamedRul
 
 /// The hierarchies that a reader needs to recompute a guarantee.
 pub(crate) fn hierarchies(bound: &Bound<'_>, released: &Release) -> Map<String, Value> {
-    let by_hierarchy = |model: &Model| matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
+    let by_hierarchy =
+        |model: &Model| matches!(model.unconditional(), Model::TCloseness { distance: Distance::Hierarchical, .. });
     let rules = bound.policy.rules.iter().filter(|rule| rule.require.iter().any(by_hierarchy));
     let names = rules.filter_map(|rule| rule.protect.as_ref());
     names.filter_map(|name| Some((name.clone(), bound.paths(name, released.domain(name)?)?))).collect()

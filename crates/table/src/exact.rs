@@ -72,6 +72,11 @@ impl Ratio {
     pub fn times_at_most(self, right: u64, left: u64) -> bool {
         u128::from(self.numerator) * u128::from(right) <= u128::from(self.denominator) * u128::from(left)
     }
+
+    pub fn is_below(self, other: Ratio) -> bool {
+        u128::from(self.numerator) * u128::from(other.denominator)
+            < u128::from(other.numerator) * u128::from(self.denominator)
+    }
 }
 
 impl fmt::Display for Ratio {

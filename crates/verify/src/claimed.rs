@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-9;
 
 /// Of each achieved parameter, whether less of it is worse.
 pub(crate) fn is_worse_if_smaller(parameter: &str) -> bool {
-    !matches!(parameter, "alpha" | "c" | "t" | "epsilon")
+    !matches!(parameter, "alpha" | "c" | "t" | "epsilon" | "posterior" | "b")
 }
 
 /// Where a guarantee contradicts itself, whatever the tables show.

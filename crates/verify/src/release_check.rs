@@ -189,7 +189,7 @@ fn rules_of(
             }
             _ => None,
         };
-        let by_hierarchy = matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
+        let by_hierarchy = matches!(model.unconditional(), Model::TCloseness { distance: Distance::Hierarchical, .. });
         let tree = match (&claim.protect, by_hierarchy) {
             (Some(name), true) => {
                 let paths = manifest.hedgerow.hierarchies.get(name);

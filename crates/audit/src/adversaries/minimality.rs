@@ -108,6 +108,10 @@ fn required(claims: &[Claim], classes: &ReleasedClasses, protect: &str) -> Optio
     let mut required = Required { k: 1, l: 1 };
     for claim in claims {
         let number = |key: &str| claim.required.get(key)?.as_u64();
+        // Another parameter is a condition, such as that only small classes are looked at.
+        if claim.required.len() != 1 {
+            return None;
+        }
         let knows_all = classes.quasi.iter().all(|quasi| claim.know.contains(&quasi.name));
         match claim.model.as_str() {
             "k-anonymity" if knows_all => required.k = required.k.max(number("k")?),

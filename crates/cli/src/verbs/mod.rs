@@ -128,7 +128,8 @@ fn claims_text(claims: &[Claim]) -> String {
             if claim.holds { "holds " } else { "FAILS " },
             claim.model,
             pairs(&claim.required),
-            pairs(&claim.achieved),
+            // The conditions of a guarantee may be met by no class.
+            if claim.achieved.is_empty() { "nothing: it is about no class".to_owned() } else { pairs(&claim.achieved) },
         ));
     }
     text

@@ -10,6 +10,7 @@ mod cloned_beside;
 mod cloning;
 mod closeness;
 mod community;
+mod conditions;
 mod databases;
 mod decompose;
 mod destination;

@@ -1,6 +1,6 @@
 //! The rules of a built policy.
 
-use hedgerow_privacy::{Distance, KnownRows, Reading};
+use hedgerow_privacy::{Change, Distance, KnownRows, Reading};
 
 /// A rule: what an attacker knows, what must not be learned, and which models must hold.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -154,9 +154,55 @@ pub enum Model {
         /// At least 1.
         l: u64,
     },
+    /// No protected value with a share of at most `prior` in the table reaches a share of
+    /// `posterior` in a class.
+    RhoBreach {
+        /// Above 0.
+        prior: f64,
+        /// Above `prior` and at most 1.
+        posterior: f64,
+        /// The protected values that it limits; all when `None`.
+        values: Option<Vec<String>>,
+    },
+    /// What is believed of a protected value changes by at most `b` when the class is known:
+    /// Kifer's measure.
+    BeliefChange {
+        /// At least 0, and at most 1 by variation or the largest difference.
+        b: f64,
+        /// How a change is measured.
+        change: Change,
+        /// The protected values that beliefs are about; all when `None`.
+        values: Option<Vec<String>>,
+    },
+    /// Another model, about some classes alone: see [`Model::having`] and [`Model::below`].
+    Conditional {
+        /// Not k-anonymity, ε-clone, cross-release l-diversity, or one with conditions.
+        model: Box<Model>,
+        /// The classes in which one of these protected values occurs; all when `None`.
+        having: Option<Vec<String>>,
+        /// The classes that have fewer rows; all when `None`.
+        below: Option<u64>,
+    },
 }
 
 impl Model {
+    /// The model, about the classes alone in which one of these protected values occurs.
+    pub fn having<T: Into<String>>(self, values: impl IntoIterator<Item = T>) -> Model {
+        let values = Some(values.into_iter().map(Into::into).collect());
+        match self {
+            Model::Conditional { model, below, .. } => Model::Conditional { model, having: values, below },
+            model => Model::Conditional { model: Box::new(model), having: values, below: None },
+        }
+    }
+
+    /// The model, about the classes alone that have fewer rows than this.
+    pub fn below(self, rows: u64) -> Model {
+        match self {
+            Model::Conditional { model, having, .. } => Model::Conditional { model, having, below: Some(rows) },
+            model => Model::Conditional { model: Box::new(model), having: None, below: Some(rows) },
+        }
+    }
+
     /// k-anonymity.
     pub fn k_anonymity(k: u64) -> Model {
         Model::KAnonymity { k }
@@ -194,6 +240,15 @@ impl From<&hedgerow_privacy::Model> for Model {
             }
             Checked::EpsilonClone { epsilon } => Model::EpsilonClone { epsilon: epsilon.as_f64() },
             Checked::CrossReleaseLDiversity { l } => Model::CrossReleaseLDiversity { l: *l },
+            Checked::RhoBreach { prior, posterior, values } => {
+                Model::RhoBreach { prior: prior.as_f64(), posterior: posterior.as_f64(), values: values.clone() }
+            }
+            Checked::BeliefChange { b, change, values } => {
+                Model::BeliefChange { b: b.as_f64(), change: *change, values: values.clone() }
+            }
+            Checked::Conditional { model, having, below } => {
+                Model::Conditional { model: Box::new(Model::from(&**model)), having: having.clone(), below: *below }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Built policies against the text that people write.
 
-use hedgerow_privacy::{Distance, Reading};
+use hedgerow_privacy::{Change, Distance, Reading};
 use hedgerow_table::hierarchy::{Bound, DateUnit};
 use hedgerow_table::{Format, Kind};
 use rand::rngs::StdRng;
@@ -152,8 +152,8 @@ fn model(rng: &mut StdRng, protects: bool) -> Model {
     if !protects {
         return Model::KAnonymity { k: whole(rng) };
     }
-    match rng.random_range(0..10) {
-        0 => Model::KAnonymity { k: whole(rng) },
+    let model = match rng.random_range(0..12) {
+        0 => return Model::KAnonymity { k: whole(rng) },
         1 => Model::DistinctLDiversity { l: whole(rng) },
         2 => Model::FrequencyLDiversity { l: f64::from(rng.random_range(1001..=2000u32)) / 1000.0 },
         3 => Model::EntropyLDiversity { l: f64::from(rng.random_range(1001..=2000u32)) / 1000.0 },
@@ -168,7 +168,24 @@ fn model(rng: &mut StdRng, protects: bool) -> Model {
             l: 2.0,
             reading: [Reading::Window, Reading::Pairwise][rng.random_range(0..2)],
         },
-        _ => Model::EpsilonClone { epsilon: share(rng) },
+        9 => {
+            let (one, other) = (rng.random_range(1..999u32), rng.random_range(1..999u32));
+            let share = |thousandths: u32| f64::from(thousandths) / 1000.0;
+            let (prior, posterior) = (share(one.min(other)), share(one.max(other) + 1));
+            Model::RhoBreach { prior, posterior, values: maybe(rng, |rng| texts(rng, 1)) }
+        }
+        10 => {
+            let change = Change::ALL[rng.random_range(0..4)];
+            let b = if change.is_share() { share(rng) } else { 3.0 * share(rng) };
+            Model::BeliefChange { b, change, values: maybe(rng, |rng| texts(rng, 1)) }
+        }
+        _ => return Model::EpsilonClone { epsilon: share(rng) },
+    };
+    match rng.random_range(0..4) {
+        0 => model.having(texts(rng, 1)),
+        1 => model.below(whole(rng)),
+        2 => model.below(whole(rng)).having(texts(rng, 1)),
+        _ => model,
     }
 }
 

@@ -186,6 +186,21 @@ fn model_keys(model: &Model) -> Vec<Pair> {
         }
         Model::EpsilonClone { epsilon } => ("epsilon-clone", vec![real("epsilon", epsilon)]),
         Model::CrossReleaseLDiversity { l } => ("cross-release-l-diversity", vec![whole("l", l)]),
+        Model::RhoBreach { prior, posterior, values } => {
+            let values = values.as_ref().map(|values| pair("values", texts(values)));
+            let shares = [real("prior", prior), real("posterior", posterior)];
+            ("rho-breach", shares.into_iter().chain(values).collect())
+        }
+        Model::BeliefChange { b, change, values } => {
+            let values = values.as_ref().map(|values| pair("values", texts(values)));
+            let measured = [real("b", b), pair("distance", quoted(change.name()))];
+            ("belief-change", measured.into_iter().chain(values).collect())
+        }
+        Model::Conditional { model, having, below } => {
+            let having = having.as_ref().map(|values| pair("having", texts(values)));
+            let below = below.as_ref().map(|below| whole("below", below));
+            return model_keys(model).into_iter().chain(having).chain(below).collect();
+        }
     };
     [pair("model", quoted(name))].into_iter().chain(parameters).collect()
 }

@@ -65,6 +65,24 @@ fn parameters_out_of_range() {
         let require = format!("{{ epsilon = {epsilon}, m = 2, relative = true, model = \"epsilon-m-anonymity\" }}");
         requirement_refused(&require, "13:23: rule[2].require.epsilon", "must be a number from 0 to 1", "epsilon = 10");
     }
+    for share in ["0", "1.5", "-0.1", "nan"] {
+        let require = format!("{{ prior = {share}, posterior = 1, model = \"rho-breach\" }}");
+        requirement_refused(&require, "13:21: rule[2].require.prior", "must be a number above 0 and at most 1", "0.1");
+        let require = format!("{{ posterior = {share}, prior = 0.1, model = \"rho-breach\" }}");
+        requirement_refused(&require, "13:25: rule[2].require.posterior", "above 0 and at most 1", "0.5");
+    }
+    for prior in ["0.5", "0.75", "1"] {
+        let require = format!("{{ posterior = 0.5, prior = {prior}, model = \"rho-breach\" }}");
+        requirement_refused(&require, "13:25: rule[2].require.posterior", "`posterior` must exceed `prior`", "share");
+    }
+    for (b, distance) in [("1.5", "variation"), ("1.001", "largest"), ("-1", "relative"), ("nan", "divergence")] {
+        let require = format!("{{ b = {b}, distance = \"{distance}\", model = \"belief-change\" }}");
+        requirement_refused(&require, "13:17: rule[2].require.b", &format!("found `{b}`"), "for example `b = ");
+    }
+    for below in ["0", "-1", "2.5", "\"5\""] {
+        let require = format!("{{ below = {below}, l = 2, model = \"distinct-l-diversity\" }}");
+        requirement_refused(&require, "13:21: rule[2].require.below", "whole number", "below = 5");
+    }
     for alpha in ["0", "1.1", "-0.5", "inf"] {
         let require = format!("{{ alpha = {alpha}, k = 2, model = \"alpha-k-anonymity\" }}");
         requirement_refused(&require, "13:21: rule[2].require.alpha", "must be a number above 0 and at most 1", "0.5");
@@ -108,6 +126,10 @@ fn parameters_at_the_ends_of_their_ranges() {
         "{ model = \"delta-l-diversity\", delta = 0, l = 1.0, reading = \"window\" }",
         "{ model = \"delta-l-diversity\", delta = 7.5, l = 2, reading = \"pairwise\" }",
         "{ model = \"alpha-k-anonymity\", alpha = 1, k = 1, values = [\"HIV\", 3] }",
+        "{ model = \"rho-breach\", prior = 0.001, posterior = 1 }",
+        "{ model = \"belief-change\", b = 0 }",
+        "{ model = \"belief-change\", b = 7.5, distance = \"relative\", values = [\"HIV\", 3] }",
+        "{ model = \"recursive-l-diversity\", c = 2, l = 2, below = 1, having = [\"HIV\", 3] }",
     ] {
         accepted(&changed(13, &format!("require = {require}")));
     }
@@ -182,6 +204,19 @@ fn models_by_name_and_their_missing_parameters() {
         "13:23: rule[2].require.reading",
         "unknown reading `windows`",
         "did you mean `window`?",
+    );
+    for model in ["k-anonymity", "cross-release-l-diversity", "epsilon-clone"] {
+        let require = format!("{{ below = 5, model = \"{model}\", k = 2, l = 2, epsilon = 0.1 }}");
+        requirement_refused(&require, "rule[2].require.below", "unknown key `below`", "model");
+    }
+    let having = |values: &str| format!("{{ having = {values}, model = \"t-closeness\", t = 0.1 }}");
+    requirement_refused(&having("[]"), "13:22: rule[2].require.having", "empty", "having = [");
+    requirement_refused(&having("\"HIV\""), "13:22: rule[2].require.having", "list", "having = [");
+    requirement_refused(
+        "{ distance = \"kl\", model = \"belief-change\", b = 0.1 }",
+        "13:24: rule[2].require.distance",
+        "unknown distance `kl`",
+        "did you mean `divergence`?",
     );
     let alpha = |values: &str| format!("{{ model = \"alpha-k-anonymity\", alpha = 0.5, k = 2, values = {values} }}");
     requirement_refused(&alpha("[]"), "13:71: rule[2].require.values", "empty", "values = [");

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use hedgerow_config::Word;
 use hedgerow_policy::words::{
-    ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, ATTRIBUTE, CLONE_ASSIGNMENTS, COARSEN, COMMUNITY, DATE_UNITS,
-    DEPENDENCY, DISTANCES, FORMATS, HIERARCHY, KNOWN_ROWS, LABELS, LOSSES, METHODS, MODELS, PUBLISH, RARE, READINGS,
-    ROLES, RULE, SECTIONS, SOURCE, SUMMARIES, TYPES,
+    ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, ATTRIBUTE, CHANGES, CLONE_ASSIGNMENTS, COARSEN, COMMUNITY,
+    CONDITIONS, DATE_UNITS, DEPENDENCY, DISTANCES, FORMATS, HIERARCHY, KNOWN_ROWS, LABELS, LOSSES, METHODS, MODELS,
+    PUBLISH, RARE, READINGS, ROLES, RULE, SECTIONS, SOURCE, SUMMARIES, TYPES,
 };
 
 /// The prose: everything between two `{{…}}` marks, each of which stands for a table of words.
@@ -58,6 +58,8 @@ fn table(mark: &str) -> String {
         "models" => models(),
         "distances" => names(DISTANCES),
         "readings" => names(READINGS),
+        "changes" => names(CHANGES),
+        "conditions" => keys(CONDITIONS),
         "publish" => publish(),
         "methods" => names(METHODS),
         "losses" => names(LOSSES),
@@ -107,7 +109,8 @@ fn publish() -> String {
 fn models() -> String {
     let mut text = String::from("| model | it holds when | parameters |\n|---|---|---|\n");
     for model in MODELS {
-        let parameters = model.keys.iter().filter(|key| key.name != "model").map(|key| {
+        let own = model.keys.iter().filter(|key| key.name != "model" && !CONDITIONS.contains(key));
+        let parameters = own.map(|key| {
             let optional = if key.required { "" } else { " (optional)" };
             format!("{}{optional}: {}", code(key.example), cell(key.about))
         });

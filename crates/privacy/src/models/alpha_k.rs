@@ -8,7 +8,7 @@
 
 use hedgerow_table::Ratio;
 
-use super::largest;
+use super::{Limited, largest};
 use crate::guarantee::Measure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
@@ -17,28 +17,21 @@ pub struct AlphaK {
     model: Model,
     alpha: Ratio,
     k: u64,
-    /// The codes of the limited values, ascending; all of them when absent.
-    limited: Option<Vec<u32>>,
+    limited: Limited,
 }
 
 impl AlphaK {
-    pub fn new(model: &Model, limited: Option<Vec<u32>>) -> Self {
+    pub fn new(model: &Model, limited: Limited) -> Self {
         let Model::AlphaKAnonymity { alpha, k, .. } = *model else { unreachable!("dispatched by model") };
-        let limited = limited.map(|mut codes| {
-            codes.sort_unstable();
-            codes
-        });
         AlphaK { model: model.clone(), alpha, k, limited }
     }
 
     fn most_frequent(&self, class: Class<'_>) -> u64 {
-        match &self.limited {
-            None => largest(class.values),
-            Some(limited) => {
-                let counted = class.values.iter().filter(|(code, _)| limited.binary_search(code).is_ok());
-                counted.map(|&(_, count)| u64::from(count)).max().unwrap_or(0)
-            }
+        if self.limited.codes().is_none() {
+            return largest(class.values);
         }
+        let counted = class.values.iter().filter(|(code, _)| self.limited.has(*code));
+        counted.map(|&(_, count)| u64::from(count)).max().unwrap_or(0)
     }
 }
 
@@ -53,7 +46,7 @@ impl Guarantee for AlphaK {
 
     fn core(&self) -> Absorbing {
         let all = Ratio { numerator: self.alpha.denominator, denominator: self.alpha.numerator }.ceil();
-        Absorbing { rows: self.k, distinct: if self.limited.is_none() { all } else { 0 } }
+        Absorbing { rows: self.k, distinct: if self.limited.codes().is_none() { all } else { 0 } }
     }
 
     fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
@@ -76,6 +69,7 @@ mod tests {
     fn holds(alpha: f64, k: u64, limited: Option<Vec<u32>>, values: &[(u32, u32)]) -> bool {
         let model = Model::AlphaKAnonymity { alpha: Ratio::from_decimal(alpha).unwrap(), k, values: None };
         let rows = values.iter().map(|&(_, count)| u64::from(count)).sum();
+        let limited = limited.map_or(Limited::all(), Limited::to);
         AlphaK::new(&model, limited).holds(Class { rows, values }, &Distribution::default())
     }
 

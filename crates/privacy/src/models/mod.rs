@@ -1,6 +1,7 @@
 //! One file per privacy model.
 
 mod alpha_k;
+mod belief_change;
 mod cross_release;
 mod delta_l;
 mod distinct_l;
@@ -10,9 +11,11 @@ mod epsilon_m;
 mod frequency_l;
 mod k_anonymity;
 mod recursive_l;
+mod rho_breach;
 mod t_closeness;
 
 pub use alpha_k::AlphaK;
+pub use belief_change::BeliefChange;
 pub use cross_release::{Community, CrossRelease, EarlierRelease, Least, TooMany};
 pub use delta_l::DeltaL;
 pub use distinct_l::DistinctL;
@@ -22,12 +25,14 @@ pub use epsilon_m::EpsilonM;
 pub use frequency_l::FrequencyL;
 pub use k_anonymity::KAnonymity;
 pub use recursive_l::RecursiveL;
+pub use rho_breach::RhoBreach;
 pub use t_closeness::TCloseness;
 
 use std::sync::Arc;
 
 use hedgerow_table::{Domain, Kind};
 
+use crate::conditions::{Conditional, Having};
 use crate::missing::HoldsTwice;
 use crate::numbers::{NotNumbers, Numbers};
 use crate::{Guarantee, Model, Tree};
@@ -58,6 +63,13 @@ impl Context<'_> {
 /// with missing as a value of its own and among the rows whose value is known. Refused when a model
 /// that measures distances meets values without numbers and without an order.
 pub fn guarantee(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, NotNumbers> {
+    if let Model::Conditional { model: inner, having, .. } = model {
+        let having = having.as_ref().map(|values| match context.protect {
+            Some(domain) => Having::Codes(codes_of(values, domain)),
+            None => Having::Any,
+        });
+        return Ok(Box::new(Conditional::new(model, guarantee(inner, context)?, having)));
+    }
     let guarantee = of_model(model, context)?;
     Ok(match context.missing_code() {
         // Missing values say nothing of how many rows look alike; and earlier releases are compared
@@ -82,7 +94,9 @@ fn of_model(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, 
             let ranking = protect.map_or(Ok(None), |domain| model.ranking(domain))?;
             Box::new(TCloseness::new(model, tree.cloned(), ranking))
         }
-        Model::AlphaKAnonymity { .. } => Box::new(AlphaK::new(model, model.limited_codes(protect))),
+        Model::AlphaKAnonymity { values, .. } => Box::new(AlphaK::new(model, Limited::of(values.as_ref(), protect))),
+        Model::RhoBreach { values, .. } => Box::new(RhoBreach::new(model, Limited::of(values.as_ref(), protect))),
+        Model::BeliefChange { values, .. } => Box::new(BeliefChange::new(model, Limited::of(values.as_ref(), protect))),
         Model::EpsilonMAnonymity { relative: true, .. }
             if protect.is_some_and(|domain| domain.kind() == Kind::Date) =>
         {
@@ -94,7 +108,45 @@ fn of_model(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, 
         Model::CrossReleaseLDiversity { .. } => {
             Box::new(CrossRelease::new(model, community.cloned().unwrap_or_default(), protect))
         }
+        Model::Conditional { .. } => return guarantee(model, context),
     })
+}
+
+/// The protected values that a model limits: all of them, or those that it names.
+#[derive(Debug, Clone, Default)]
+pub struct Limited(Option<Vec<u32>>);
+
+impl Limited {
+    pub fn all() -> Limited {
+        Limited(None)
+    }
+
+    pub fn to(mut codes: Vec<u32>) -> Limited {
+        codes.sort_unstable();
+        Limited(Some(codes))
+    }
+
+    /// Of a protected attribute's values; all where these are not known.
+    fn of(values: Option<&Vec<String>>, protect: Option<&Domain>) -> Limited {
+        Limited(values.zip(protect).map(|(values, domain)| codes_of(values, domain)))
+    }
+
+    fn has(&self, code: u32) -> bool {
+        self.0.as_ref().is_none_or(|codes| codes.binary_search(&code).is_ok())
+    }
+
+    /// The codes of the named values, ascending.
+    fn codes(&self) -> Option<&[u32]> {
+        self.0.as_deref()
+    }
+}
+
+/// The codes of values, ascending; one that does not occur has none.
+fn codes_of(values: &[String], domain: &Domain) -> Vec<u32> {
+    let mut codes: Vec<u32> = values.iter().filter_map(|value| domain.code_of(value)).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
 }
 
 /// The largest count among a class's values.

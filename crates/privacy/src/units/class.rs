@@ -49,7 +49,8 @@ enum Statistic {
     Shares,
     /// How many units have a value, or one near it.
     EachValue,
-    /// The distribution of the table, or what other releases say: needs one value for each unit.
+    /// The distribution of the table, what other releases say, or whether a value occurs: needs one
+    /// value for each unit.
     OneValue,
 }
 
@@ -64,9 +65,14 @@ fn statistic(model: &Model) -> Statistic {
         Model::AlphaKAnonymity { values: Some(_), .. }
         | Model::EpsilonMAnonymity { .. }
         | Model::DeltaLDiversity { .. } => Statistic::EachValue,
-        Model::TCloseness { .. } | Model::EpsilonClone { .. } | Model::CrossReleaseLDiversity { .. } => {
-            Statistic::OneValue
-        }
+        Model::TCloseness { .. }
+        | Model::EpsilonClone { .. }
+        | Model::CrossReleaseLDiversity { .. }
+        | Model::RhoBreach { .. }
+        | Model::BeliefChange { .. } => Statistic::OneValue,
+        // The majorant has no values by name, so that no set of units would have any of them.
+        Model::Conditional { having: Some(_), .. } => Statistic::OneValue,
+        Model::Conditional { model, .. } => statistic(model),
     }
 }
 
@@ -111,8 +117,13 @@ impl UnitClass {
     /// The classes that a guarantee must hold for.
     fn each(&self, guarantee: &dyn Guarantee) -> impl Iterator<Item = Class<'_>> {
         let by_shares = self.all.several > 0 && statistic(guarantee.model()) == Statistic::Shares;
-        // Missing values say nothing of how many units look alike.
-        let by_known = !matches!(guarantee.model(), Model::KAnonymity { .. });
+        let by_known = match guarantee.model() {
+            // Missing values say nothing of how many units look alike.
+            Model::KAnonymity { .. } => false,
+            // Enough units are enough, whether their values are known or not.
+            Model::Conditional { below: Some(below), .. } => self.units < *below,
+            _ => true,
+        };
         let (all, known) = match by_shares {
             true => (self.all.majorized(), Some(self.known.majorized()).filter(|known| by_known && known.rows > 0)),
             // Where missing values count apart, the guarantee itself looks at the known ones.
@@ -129,8 +140,7 @@ impl UnitClass {
     /// The worst measures.
     pub(crate) fn measure(&self, guarantee: &dyn Guarantee, table: &Distribution) -> Vec<Measure> {
         let measured = self.each(guarantee).map(|class| guarantee.measure(class, table));
-        let worse = |a: Vec<Measure>, b: Vec<Measure>| a.into_iter().zip(b).map(|(a, b)| a.worse(b)).collect();
-        measured.reduce(worse).unwrap_or_default()
+        measured.reduce(Measure::worse_of).unwrap_or_default()
     }
 }
 

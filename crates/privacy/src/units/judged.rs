@@ -369,5 +369,5 @@ fn view_of<'v>(views: &'v [View], rule: &Rule) -> &'v View {
 }
 
 fn worse(worst: &[Measure], here: Vec<Measure>) -> Vec<Measure> {
-    if worst.is_empty() { here } else { worst.iter().zip(here).map(|(worst, here)| worst.worse(here)).collect() }
+    Measure::worse_of(worst.to_vec(), here)
 }

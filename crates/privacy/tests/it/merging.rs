@@ -4,7 +4,9 @@
 //!
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 
-use hedgerow_privacy::{Class, Context, Distance, Distribution, Guarantee, Model, OnMerge, Reading, Tree, models};
+use hedgerow_privacy::{
+    Change, Class, Context, Distance, Distribution, Guarantee, Model, OnMerge, Reading, Tree, models,
+};
 use hedgerow_table::{Domain, Ratio};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -69,6 +71,29 @@ fn guarantees(missing: bool) -> Vec<Box<dyn Guarantee>> {
         }
     }
     models.extend([0.0, 0.05, 0.1, 0.3, 1.0].map(|epsilon| Model::EpsilonClone { epsilon: ratio(epsilon) }));
+    let named = |values: &[&str]| Some(values.iter().map(|value| (*value).to_owned()).collect());
+    for values in [None, named(&["3.5"]), named(&["12", "0"])] {
+        for (prior, posterior) in [(0.01, 0.02), (0.1, 0.3), (0.3, 0.5), (0.5, 1.0)] {
+            let (prior, posterior) = (ratio(prior), ratio(posterior));
+            models.push(Model::RhoBreach { prior, posterior, values: values.clone() });
+        }
+        for change in Change::ALL {
+            let values = || values.clone();
+            models.extend([0.0, 0.1, 0.25, 0.6, 1.0].map(|b| Model::BeliefChange {
+                b: ratio(b),
+                change,
+                values: values(),
+            }));
+        }
+    }
+    // Every model about some classes alone.
+    let conditional = models.iter().filter(|model| model.takes_conditions()).enumerate().map(|(number, model)| {
+        let below = [None, Some(1), Some(4), Some(30)][number % 4];
+        let having = if below.is_none() || number % 5 == 0 { named(&["3.5", "6"]) } else { None };
+        Model::Conditional { model: Box::new(model.clone()), having, below }
+    });
+    let conditional: Vec<Model> = conditional.collect();
+    models.extend(conditional);
     let texts: Vec<&str> = if missing { VALUES.to_vec() } else { [&VALUES[..], &["30"]].concat() };
     let (domain, _) = Domain::from_texts(&texts, missing, None).unwrap();
     models
@@ -167,6 +192,8 @@ fn family(model: &Model) -> String {
     match model {
         Model::TCloseness { distance, .. } => format!("{} {}", model.name(), distance.name()),
         Model::DeltaLDiversity { reading, .. } => format!("{} {}", model.name(), reading.name()),
+        Model::BeliefChange { change, .. } => format!("{} {}", model.name(), change.name()),
+        Model::Conditional { model, .. } => format!("conditional {}", model.name()),
         _ => model.name().to_owned(),
     }
 }

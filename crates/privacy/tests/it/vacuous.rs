@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hedgerow_privacy::models::EarlierRelease;
-use hedgerow_privacy::{Class, Community, Context, Distance, Distribution, Model, Reading, Tree, models};
+use hedgerow_privacy::{Change, Class, Community, Context, Distance, Distribution, Model, Reading, Tree, models};
 use hedgerow_table::{Domain, Ratio};
 
 const VALUES: [&str; 3] = ["0", "1", "8"];
@@ -33,6 +33,25 @@ fn models() -> Vec<Model> {
         models.extend([0.999, 1.0].map(|t| Model::TCloseness { t: ratio(t), distance, order: None }));
     }
     models.extend([0.999, 1.0].map(|epsilon| Model::EpsilonClone { epsilon: ratio(epsilon) }));
+    models.extend([0.001, 0.999].map(|prior| Model::RhoBreach {
+        prior: ratio(prior),
+        posterior: ratio(1.0),
+        values: None,
+    }));
+    for change in Change::ALL {
+        for values in [None, Some(vec!["8".to_owned()])] {
+            let change = |b: f64| Model::BeliefChange { b: ratio(b), change, values: values.clone() };
+            models.extend([0.999, 1.0].map(change));
+        }
+    }
+    let conditional = models.iter().filter(|model| model.takes_conditions()).flat_map(|model| {
+        [(None, Some(1)), (None, Some(3)), (Some("8"), None), (Some("8"), Some(3))].map(|(having, below)| {
+            let having = having.map(|value: &str| vec![value.to_owned()]);
+            Model::Conditional { model: Box::new(model.clone()), having, below }
+        })
+    });
+    let conditional: Vec<Model> = conditional.collect();
+    models.extend(conditional);
     models
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
             // Whatever the values are, how it behaves when buckets merge is the same.
             let guarantee = models::guarantee(model, &Context::default()).ok();
             if let Some(why) = guarantee.and_then(|guarantee| refused_in_buckets(guarantee.as_ref())) {
-                let problem = format!("anatomy cannot keep {}: it {why}", model.name());
+                let problem = format!("anatomy cannot keep {}: it {why}", model.name_with_conditions());
                 let hint =
                     "require `frequency-l-diversity` instead, or use method = \"full-domain\", which generalizes";
                 return Err(InputError::new(place.clone(), problem, hint));

@@ -147,7 +147,7 @@ fn refuse(bound: &Bound<'_>, judge: &Judge) -> Result<(), InputError> {
                 let problem = format!(
                     "{} does not survive merging: classes that hold can make one that does not, and neighbors are \
                      merged",
-                    guarantee.model().name()
+                    guarantee.model().name_with_conditions()
                 );
                 let hint = "use `method = \"full-domain\"`, `\"mondrian\"` or `\"best-cut\"`, or another model";
                 return Err(InputError::new(place.clone(), problem, hint));

@@ -172,7 +172,7 @@ fn refuse(policy: &Policy) -> Result<(), InputError> {
     for rule in &policy.rules {
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
             if !problem::can_be_kept(model) {
-                let problem = format!("decompose cannot keep {}", model.name());
+                let problem = format!("decompose cannot keep {}", problem::refused(model));
                 let hint = "require `frequency-l-diversity`, `distinct-l-diversity` or `entropy-l-diversity` instead";
                 return Err(InputError::new(place.clone(), problem, hint));
             }

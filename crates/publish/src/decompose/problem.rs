@@ -240,6 +240,19 @@ pub fn can_be_kept(model: &Model) -> bool {
         | Model::EntropyLDiversity { .. }
         | Model::RecursiveLDiversity { .. } => true,
         Model::TCloseness { distance, order, .. } => *distance != Distance::Hierarchical && order.is_none(),
+        Model::RhoBreach { values, .. } | Model::BeliefChange { values, .. } => values.is_none(),
         _ => false,
+    }
+}
+
+/// A model that cannot be kept, with the reason where it is not the model itself.
+pub fn refused(model: &Model) -> String {
+    let name = model.name_with_conditions();
+    match model {
+        Model::Conditional { .. } => format!("{name}: sub-tables show no classes that conditions could be about"),
+        Model::RhoBreach { .. } | Model::BeliefChange { .. } => {
+            format!("{name} with `values`: buckets are made without looking at single values by name")
+        }
+        _ => name,
     }
 }

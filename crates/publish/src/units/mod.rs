@@ -121,8 +121,8 @@ impl Units {
                 let allowed = allows_several_values(model);
                 if !allowed && *varies.get_or_insert_with(|| self.vary_in(&column.codes)) {
                     let problem = format!(
-                        "{} compares shares of one value for each unit, and some unit has several values of `{}`",
-                        model.name(),
+                        "{} needs one value for each unit, and some unit has several values of `{}`",
+                        model.name_with_conditions(),
                         column.name
                     );
                     let hint = "require `frequency-l-diversity` or `entropy-l-diversity` instead, which hold for every \

@@ -52,6 +52,9 @@ fn a_limited_value_that_no_row_has_is_reported() {
     assert_eq!(bind(DATA, "[\"?\"]", &limit("[\"HIV\"]")), Ok(vec![]));
     let misspelled = bind(DATA, "[\"?\"]", &limit("[\"HIV\", \"hiv\"]")).unwrap();
     assert!(misspelled.len() == 1 && misspelled[0].contains("\"hiv\""), "{misspelled:?}");
+    let having = "{ model = \"distinct-l-diversity\", l = 1, having = [\"hiv\"] }";
+    let misspelled = bind(DATA, "[\"?\"]", having).unwrap();
+    assert!(misspelled.iter().any(|warning| warning.contains("no row has \"hiv\"")), "{misspelled:?}");
     let missing = bind(DATA, "[\"?\"]", &limit("[\"?\"]")).unwrap_err();
     assert!(missing.contains("counts as missing"), "{missing}");
 }

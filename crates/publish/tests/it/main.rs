@@ -3,6 +3,7 @@
 mod all_worlds;
 mod anatomy;
 mod as_read;
+mod beliefs;
 mod bind;
 mod cloning;
 mod cluster;

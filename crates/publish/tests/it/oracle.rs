@@ -15,6 +15,7 @@ use hedgerow_publish::search::explore::{HoldingNode, best_with, explore};
 use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
 use hedgerow_table::{Bound as Point, Cover, Domain, Hierarchy, Kind, Level, NoProgress};
 
+use crate::beliefs::belief_change;
 use crate::random_case::{Case, HierarchyFile, random_case};
 
 const CASES: u64 = 4000;
@@ -265,6 +266,18 @@ impl<'a> Oracle<'a> {
         };
         let (known_rows, known_released, known_all_rows) = (known(rows), known(released), known(&all_rows));
         rule.require.iter().all(|model| {
+            let model = match model {
+                Model::Conditional { model, having, below } => {
+                    let value = |row: usize| self.value(protect.unwrap(), row);
+                    let has =
+                        |listed: &Vec<String>| rows.iter().any(|&row| listed.iter().any(|one| *one == value(row)));
+                    if below.is_some_and(|below| rows.len() as u64 >= below) || !having.as_ref().is_none_or(has) {
+                        return true;
+                    }
+                    &**model
+                }
+                model => model,
+            };
             // With missing as a value of its own, and among the rows whose value is known.
             let again = !matches!(model, Model::KAnonymity { .. }) && !known_rows.is_empty();
             self.model_holds(model, protect, rows, [&all_rows, released])
@@ -301,6 +314,19 @@ impl<'a> Oracle<'a> {
                     (share - count as f64 / whole.len() as f64).abs() <= epsilon.as_f64() + SLACK
                 })
             }),
+            Model::RhoBreach { prior, posterior, values } => tables.iter().all(|whole| {
+                let there = self.counts(protect.unwrap(), whole);
+                counts.iter().all(|(value, &count)| {
+                    let limited = values.as_ref().is_none_or(|values| values.contains(value));
+                    let rare = there[value] as f64 / whole.len() as f64 <= prior.as_f64() + SLACK;
+                    !limited || !rare || count as f64 / n < posterior.as_f64() - SLACK
+                })
+            }),
+            Model::BeliefChange { b, change, values } => tables.iter().all(|whole| {
+                let there = self.counts(protect.unwrap(), whole);
+                belief_change(*change, values.as_deref(), &counts, &there) <= b.as_f64() + SLACK
+            }),
+            Model::Conditional { .. } => unreachable!("conditions are looked at before"),
             Model::CrossReleaseLDiversity { l } => {
                 let community = &self.case.earlier.communities[protect.unwrap()];
                 // Every combination of one class from each release.

@@ -204,7 +204,20 @@ fn is_measurable(values: &[String]) -> bool {
     all(Kind::Float) || all(Kind::Date)
 }
 
+/// A model, about some classes alone at times.
 fn random_model(rng: &mut StdRng, protects: bool, values: &[String], ordered: bool) -> String {
+    let model = unconditional_model(rng, protects, values, ordered);
+    let unfit = ["k-anonymity", "epsilon-clone"].iter().any(|name| model.contains(&format!("\"{name}\"")));
+    if unfit || rng.random_bool(0.7) {
+        return model;
+    }
+    let below = rng.random_bool(0.6).then(|| format!(", below = {}", [2, 3, 5, 12].choose(rng).unwrap()));
+    let having = values.iter().find(|value| !value.is_empty()).filter(|_| below.is_none() || rng.random_bool(0.3));
+    let having = having.map(|value| format!(", having = [\"{value}\"]"));
+    format!("{}{}{} }}", model.trim_end_matches(" }"), below.unwrap_or_default(), having.unwrap_or_default())
+}
+
+fn unconditional_model(rng: &mut StdRng, protects: bool, values: &[String], ordered: bool) -> String {
     let k = *[1, 2, 3, 5, 50, 300].choose(rng).unwrap();
     if !protects {
         return format!("{{ model = \"k-anonymity\", k = {k} }}");
@@ -214,7 +227,7 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String], ordered: bo
     // Nearness is for numbers and dates only.
     let measurable = |kind: Kind| values.iter().all(|value| value.is_empty() || kind.takes(value));
     let near = *["0", "0.5", "2", "3.25", "40", "400"].choose(rng).unwrap();
-    match rng.random_range(0..if measurable(Kind::Float) || measurable(Kind::Date) { 11 } else { 8 }) {
+    match rng.random_range(0..if measurable(Kind::Float) || measurable(Kind::Date) { 13 } else { 10 }) {
         0 => format!("{{ model = \"k-anonymity\", k = {k} }}"),
         1 => format!("{{ model = \"distinct-l-diversity\", l = {whole} }}"),
         2 => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
@@ -232,20 +245,47 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String], ordered: bo
             let epsilon = ["0.05", "0.1", "0.25", "0.4", "1"].choose(rng).unwrap();
             format!("{{ model = \"epsilon-clone\", epsilon = {epsilon} }}")
         }
-        8 => format!("{{ model = \"epsilon-m-anonymity\", epsilon = {near}, m = {l} }}"),
-        9 if measurable(Kind::Float) => {
+        7 => {
+            let (prior, posterior) =
+                [("0.05", "0.3"), ("0.1", "0.5"), ("0.25", "0.5"), ("0.4", "1")].choose(rng).unwrap();
+            let named = random_named(rng, values);
+            format!("{{ model = \"rho-breach\", prior = {prior}, posterior = {posterior}{named} }}")
+        }
+        8 => {
+            let (change, b) = [
+                ("variation", "0.2"),
+                ("variation", "0.45"),
+                ("largest", "0.15"),
+                ("largest", "0.4"),
+                ("relative", "0.8"),
+                ("relative", "3"),
+                ("divergence", "0.1"),
+                ("divergence", "0.7"),
+            ]
+            .choose(rng)
+            .unwrap();
+            let named = random_named(rng, values);
+            format!("{{ model = \"belief-change\", b = {b}, distance = \"{change}\"{named} }}")
+        }
+        10 => format!("{{ model = \"epsilon-m-anonymity\", epsilon = {near}, m = {l} }}"),
+        11 if measurable(Kind::Float) => {
             let share = ["0", "0.25", "0.5", "1"].choose(rng).unwrap();
             format!("{{ model = \"epsilon-m-anonymity\", epsilon = {share}, m = {l}, relative = true }}")
         }
-        10 => {
+        12 => {
             let reading = ["window", "pairwise"].choose(rng).unwrap();
             format!("{{ model = \"delta-l-diversity\", delta = {near}, l = {l}, reading = \"{reading}\" }}")
         }
         _ => {
             let alpha = ["0.3", "0.5", "0.75", "1"].choose(rng).unwrap();
-            let named = values.iter().find(|value| !value.is_empty()).filter(|_| rng.random_bool(0.5));
-            let named = named.map_or_else(String::new, |value| format!(", values = [\"{value}\"]"));
+            let named = random_named(rng, values);
             format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {}{named} }}", k.min(5))
         }
     }
+}
+
+/// One of the values by name, at times.
+fn random_named(rng: &mut StdRng, values: &[String]) -> String {
+    let named = values.iter().find(|value| !value.is_empty()).filter(|_| rng.random_bool(0.5));
+    named.map_or_else(String::new, |value| format!(", values = [\"{value}\"]"))
 }

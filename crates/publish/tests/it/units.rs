@@ -99,8 +99,15 @@ fn sensitive(rng: &mut StdRng, values: usize, missing: f64) -> String {
 }
 
 fn random_model(rng: &mut StdRng, constant: bool, present: bool) -> String {
+    let model = unconditional_model(rng, constant, present);
+    let below = rng.random_bool(0.2).then(|| format!(", below = {}", rng.random_range(2..6)));
+    let having = (constant && rng.random_bool(0.1)).then(|| ", having = [\"d0\"]".to_owned());
+    format!("{}{}{} }}", model.trim_end_matches(" }"), below.unwrap_or_default(), having.unwrap_or_default())
+}
+
+fn unconditional_model(rng: &mut StdRng, constant: bool, present: bool) -> String {
     let l = rng.random_range(1..4);
-    match rng.random_range(0..if constant { 7 } else { 6 }) {
+    match rng.random_range(0..if constant { 8 } else { 6 }) {
         0 | 1 => format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
         2 => format!("{{ model = \"frequency-l-diversity\", l = {} }}", ["1.2", "1.5", "2", "3"].choose(rng).unwrap()),
         3 => format!("{{ model = \"entropy-l-diversity\", l = {} }}", ["1.3", "1.7", "2.1"].choose(rng).unwrap()),
@@ -113,6 +120,10 @@ fn random_model(rng: &mut StdRng, constant: bool, present: bool) -> String {
             let values = if rng.random_bool(0.4) && (constant || present) { ", values = [\"d0\"]" } else { "" };
             let alpha = ["0.3", "0.55", "0.8"].choose(rng).unwrap();
             format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {l}{values} }}")
+        }
+        6 => {
+            let posterior = ["0.47", "0.61", "1"].choose(rng).unwrap();
+            format!("{{ model = \"rho-breach\", prior = 0.31, posterior = {posterior} }}")
         }
         _ => format!("{{ model = \"t-closeness\", t = {} }}", ["0.21", "0.43", "0.67"].choose(rng).unwrap()),
     }
@@ -257,6 +268,11 @@ fn units_of(case: &Case) -> Vec<String> {
 /// Whether a model holds for units with the values that each may stand for, by the bound that the
 /// search judges; and, if so, for every choice.
 fn holds(model: &Model, units: &[Values], tables: &[Vec<Values>; 2]) -> bool {
+    if let Model::Conditional { model, having, below } = model {
+        let has = |listed: &Vec<String>| units.iter().flatten().any(|value| listed.contains(value));
+        let is_about = below.is_none_or(|below| (units.len() as u64) < below) && having.as_ref().is_none_or(has);
+        return !is_about || holds(model, units, tables);
+    }
     let known = |units: &[Values]| -> Vec<Values> {
         let known = units.iter().map(|values| values.iter().filter(|value| !value.is_empty()).cloned().collect());
         known.filter(|values: &Values| !values.is_empty()).collect()
@@ -328,6 +344,13 @@ fn choice_holds(model: &Model, choice: &[&str], tables: &[Vec<Values>; 2]) -> bo
                 whole.keys().map(|value| share(&counts, value, choice.len()) - share(&whole, value, table.len()));
             gains.map(|gain| gain.max(0.0)).sum::<f64>() <= t.as_f64() + SLACK
         }),
+        Model::RhoBreach { prior, posterior, .. } => tables.iter().all(|table| {
+            let whole = counted(table.iter().flatten().map(String::as_str));
+            counts.iter().all(|(value, &count)| {
+                let rare = whole[value] as f64 <= prior.as_f64() * table.len() as f64 + SLACK;
+                !rare || (count as f64) < posterior.as_f64() * choice.len() as f64 - SLACK
+            })
+        }),
         Model::AlphaKAnonymity { alpha, k, values: Some(values) } => {
             let limited = values.iter().filter_map(|value| counts.get(value.as_str()));
             let most = limited.max().copied().unwrap_or(0);
@@ -342,7 +365,10 @@ fn choice_holds(model: &Model, choice: &[&str], tables: &[Vec<Values>; 2]) -> bo
 fn bound_holds(model: &Model, units: &[Values], tables: &[Vec<Values>; 2]) -> bool {
     let n = units.len();
     let had = counted(units.iter().flatten().map(String::as_str));
-    let named = matches!(model, Model::TCloseness { .. } | Model::AlphaKAnonymity { values: Some(_), .. });
+    let named = matches!(
+        model,
+        Model::TCloseness { .. } | Model::RhoBreach { .. } | Model::AlphaKAnonymity { values: Some(_), .. }
+    );
     if named && units.iter().all(|values| values.len() == 1) {
         let choice: Vec<&str> = units.iter().flatten().map(String::as_str).collect();
         return choice_holds(model, &choice, tables);

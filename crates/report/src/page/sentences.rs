@@ -58,7 +58,19 @@ pub(crate) fn sentence(claim: &At<'_>, stated: bool) -> String {
                 "{who} is left with at least l values of {protect} after combining this release with the earlier ones. {joint}"
             )
         }
+        "rho-breach" => {
+            format!(
+                "{who} finds no value of {protect} that at most the share ρ₁ of the whole table has in the share ρ₂ of the {rows} that match, or more."
+            )
+        }
+        "belief-change" => {
+            format!("{who} changes what the whole table says of {protect} by at most b.")
+        }
         other => format!("{other} holds against an attacker who knows {know}."),
+    };
+    let sentence = match conditions(claim, protect, rows) {
+        Some(conditions) => format!("{sentence} {conditions}"),
+        None => sentence,
     };
     match claim.is("consistent") {
         true => format!(
@@ -66,6 +78,15 @@ pub(crate) fn sentence(claim: &At<'_>, stated: bool) -> String {
         ),
         false => sentence,
     }
+}
+
+/// Which matches a guarantee with conditions is about.
+fn conditions(claim: &At<'_>, protect: &str, rows: &str) -> Option<String> {
+    let required = claim.get("required")?;
+    let having = required.get("having").map(|_| format!("one of the values listed under having is their {protect}"));
+    let below = required.get("below").map(|_| format!("fewer {rows} match than below says"));
+    let all: Vec<String> = having.into_iter().chain(below).collect();
+    (!all.is_empty()).then(|| format!("This is required only where {}.", all.join(" and ")))
 }
 
 /// The same in symbols: C is a class, p the share of a value in it, q in the table.
@@ -82,6 +103,8 @@ pub(crate) fn symbols(model: &str) -> &'static str {
         "delta-l-diversity" => "max p([x, x+2δ]) ≤ 1/l",
         "epsilon-clone" => "p(s) ≈ q(s) within ε",
         "cross-release-l-diversity" => "|⋂ {s ∈ Cᵢ}| ≥ l",
+        "rho-breach" => "q(s) ≤ ρ₁ ⇒ p(s) < ρ₂",
+        "belief-change" => "δ(q, p) ≤ b",
         _ => "",
     }
 }
@@ -149,6 +172,8 @@ mod tests {
             "delta-l-diversity",
             "epsilon-clone",
             "cross-release-l-diversity",
+            "rho-breach",
+            "belief-change",
         ];
         for model in models {
             let claim = json!({ "model": model, "know": ["age", "zip"], "protect": "disease" });
@@ -158,5 +183,12 @@ mod tests {
             assert!(!symbols(model).is_empty(), "{model}");
         }
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        let required = json!({ "l": 2, "having": ["HIV"], "below": 5 });
+        let claim = json!({ "model": models[1], "know": ["age"], "protect": "disease", "required": required });
+        let said = sentence(&At::root(&claim), false);
+        assert!(
+            said.contains("only where one of the values listed under having is their disease and fewer rows"),
+            "{said}"
+        );
     }
 }

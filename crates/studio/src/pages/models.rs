@@ -129,6 +129,23 @@ pub(crate) const MODELS: &[ModelText] = &[
         parameters: &[(L, "values of {}.")],
         needs_protected: true,
     },
+    ModelText {
+        name: "rho-breach",
+        title: "ρ₁-to-ρ₂ breach",
+        before: "must not find a value of {} that at most the share",
+        parameters: &[
+            (share("prior", "0.1"), "of the whole table has in the share"),
+            (share("posterior", "0.5"), "of the people who match, or more."),
+        ],
+        needs_protected: true,
+    },
+    ModelText {
+        name: "belief-change",
+        title: "Kifer's measure",
+        before: "must not change what the whole table says of {} by more than",
+        parameters: &[(share("b", "0.2"), ".")],
+        needs_protected: true,
+    },
 ];
 
 /// A value that others use, and who says so.

@@ -34,6 +34,11 @@ pub fn refused_in_buckets(guarantee: &dyn Guarantee) -> Option<&'static str> {
         Model::KAnonymity { .. } | Model::AlphaKAnonymity { k: 2.., .. } => {
             Some("requires k rows that look alike, and buckets show every row's quasi values as they are")
         }
+        // A person's rows may be in several buckets, and how many rows share their quasi values is
+        // not how many a bucket has.
+        Model::Conditional { .. } => {
+            Some("is about some classes alone, and a bucket is not a class of rows that look alike")
+        }
         _ if guarantee.on_merge() == OnMerge::Neither => {
             Some("can break where equal quasi values lead to several buckets, though it holds in each of them")
         }

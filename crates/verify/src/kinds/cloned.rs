@@ -27,6 +27,7 @@ pub fn refused_in_clones(guarantee: &dyn Guarantee) -> Option<&'static str> {
         Model::AlphaKAnonymity { k: 2.., .. } => {
             Some("requires k rows and a share at once, and these are published separately")
         }
+        Model::Conditional { .. } => Some("is about some classes alone, and clones are alike by design"),
         _ if guarantee.on_merge() == OnMerge::Neither => {
             Some("can break where an individual may be in several classes, though it holds in each of them")
         }

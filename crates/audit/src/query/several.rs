@@ -131,9 +131,11 @@ impl Selections {
         };
         let mut boxes: Vec<Selected> = Vec::new();
         for regions in plan.diagram.boxes(BOXES_MAX).ok_or_else(too_many)? {
-            let labels =
-                |(column, wanted): (usize, Vec<bool>)| Ok((column, labels_in(plan, columns, column, &wanted)?));
-            boxes.push(regions.into_iter().map(labels).collect::<Result<_, InputError>>()?);
+            let mut selected: Selected = Vec::with_capacity(regions.len());
+            for (column, wanted) in regions {
+                selected.push((column, labels_in(plan, columns, column, &wanted)?));
+            }
+            boxes.push(selected);
         }
         let mut groups: Vec<Vec<u32>> = vec![Vec::new()];
         for &column in &query.groups {
@@ -202,7 +204,8 @@ fn groups(
         next = range.end;
         let (certain, possible) = bounds[range.clone()].iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let rows = published.first().map_or(0, |table| table.rows() as u64);
-        let possible = possible.min(rows);
+        // Tables that contradict each other may leave no number in between.
+        let possible = possible.min(rows).max(certain);
         let count = expected[range].iter().sum::<f64>().clamp(certain as f64, possible as f64);
         let tally = Tally { count, sum: count, certain, possible, ..Tally::default() };
         found.insert(group.clone(), vec![tally]);

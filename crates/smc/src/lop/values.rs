@@ -92,13 +92,19 @@ struct Claims {
 }
 
 impl Claims {
-    fn gained_alone(&self) -> f64 {
-        let most = self.alone.iter().copied().fold(0.0, f64::max);
-        (most.max(self.result) - self.result) / self.made.max(1.0)
+    /// In the pass in which it is right most often.
+    fn right_alone(&self) -> f64 {
+        self.alone.iter().copied().fold(0.0, f64::max)
     }
 
+    fn gained_alone(&self) -> f64 {
+        (self.right_alone().max(self.result) - self.result) / self.made.max(1.0)
+    }
+
+    /// Two can claim whatever one of them could.
     fn gained_by_two(&self) -> f64 {
-        (self.two.max(self.result_of_two) - self.result_of_two) / self.made.max(1.0)
+        let right = self.two.max(self.right_alone()).max(self.result_of_two);
+        (right - self.result_of_two) / self.made.max(1.0)
     }
 
     fn alone(&mut self, pass: usize, right: bool) {

@@ -75,7 +75,7 @@ fn least_and_greatest_values_lose_what_all_inputs_say() {
         for of in [Values::Least, Values::Greatest] {
             let found = measure_values(of, By::Ring(chances), setting(3, 6, 3), 300, seed).unwrap();
             assert!((found.alone - expected).abs() < chance(900), "{of:?} {chances:?}: {found:?}, not {expected}");
-            assert!(found.neighbors >= found.alone - chance(900), "{found:?}");
+            assert!(found.neighbors >= found.alone, "{found:?}");
         }
     }
     // Without hiding, the custodian in place j of the first pass has the greatest so far in one of

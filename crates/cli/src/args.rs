@@ -412,18 +412,18 @@ pub(crate) enum FederationWhat {
     /// greatest value: bounds, and what is measured by trying it out
     ///
     /// The loss is by how much a custodian's confidence about its neighbor exceeds that from the
-    /// result alone. In the union of the ring (the `baseline` profile) a leader hides its items among
-    /// dummy items, and the claims are about all items (set exposure) or one (item exposure). With
-    /// `--of` they are about the neighbor's own number, its least or greatest value, or one of its
-    /// values, by one neighbor alone and by both together. Under masks (the `masked` profile, the
-    /// default) the loss should be 0; a median opens counts under either profile.
+    /// result alone. In the union of the ring (the `baseline` profile) a leader hides its items
+    /// among dummy items, and the claims are about all items (set exposure) or one (item exposure).
+    /// With `--of` they are about the neighbor's own number, its least or greatest value, or one of
+    /// its values, by one neighbor alone and by both together. Under masks (the `masked` profile,
+    /// the default) the loss should be 0; a median opens counts under either profile.
     Lop(Lop),
     /// Any other word is a command of `hedgerow-node`, which is a program of its own
     #[command(external_subcommand)]
     Node(Vec<OsString>),
 }
 
-/// What custodians compute together.
+/// A result that custodians compute together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LopOf {
     #[default]
@@ -436,7 +436,7 @@ pub(crate) enum LopOf {
 
 #[derive(Debug, Args)]
 pub(crate) struct Lop {
-    /// What the custodians compute
+    /// The result that custodians compute
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub(crate) of: LopOf,
     /// How many custodians there are
@@ -457,7 +457,7 @@ pub(crate) struct Lop {
     /// In the ring, how likely a custodian hides its least or greatest value in the first pass
     #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = zero_to_one)]
     pub(crate) hiding: f64,
-    /// What that probability is multiplied by from pass to pass
+    /// The factor of that probability from pass to pass
     #[arg(long, value_name = "D", default_value_t = 0.5, value_parser = zero_to_one)]
     pub(crate) dampening: f64,
     /// How many passes there are; none hides in the last

@@ -2,7 +2,7 @@
 //! tables within others are taken away for as long as there are any (Graham; Yu, Ozsoyoglu, 1979).
 //! Nothing is left exactly when the tables have a junction tree.
 //!
-//! What was taken away hangs on to the rest as branches of a tree, so only the rest has to be
+//! The others hang on to the rest as branches of a tree, so only the rest has to be
 //! fitted ([`super::fitting`]).
 
 /// Tables that are connected in rings.
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_ring_exactly_where_there_is_a_junction_tree() {
+    fn rings_remain_exactly_where_a_junction_tree_does_not_exist() {
         let (mut trees, mut others) = (0, 0);
         for seed in 0..2000 {
             let rng = &mut StdRng::seed_from_u64(seed);

@@ -28,7 +28,7 @@ pub(super) const TOLERANCE: f64 = 1e-9;
 const PASSES_MAX: usize = 10_000;
 const SCALED_MAX: usize = 1 << 31;
 
-/// What fitting the tables of one ring took and reached.
+/// The effort of fitting the tables of one ring, and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
     /// The attributes of the ring, by number.
@@ -45,7 +45,7 @@ pub struct Fit {
     pub converged: bool,
 }
 
-/// What one table of a ring says: how many rows there are of each combination of its variables.
+/// The rows of one table of a ring, by combinations of its variables.
 struct Margin {
     variables: Vec<usize>,
     columns: Vec<Vec<u32>>,

@@ -4,10 +4,10 @@
 //!
 //! Tables that have a junction tree ([`junction_tree`]) have an estimate in closed form. Rings of
 //! tables have none: each ring ([`cyclic`]) is fitted ([`fitting`]) and is one table of the tree
-//! from there on. A bucketized table is two tables that share the bucket's number. Nothing is written out over all
-//! combinations of values: a count is a walk over the tree, from the leaves to the root, in which
-//! every table adds up its own distinct rows, weighted by what its children expect for the values
-//! they share.
+//! from there on. A bucketized table is two tables that share the bucket's number. But for rings
+//! nothing is written out over all combinations of values: a count is a walk over the tree, from
+//! the leaves to the root, in which every table adds up its own distinct rows, weighted by what its
+//! children expect for the values they share.
 //!
 //! Cost: one pass over the distinct rows of the tables answers 64 count queries ([`lanes`]).
 
@@ -61,10 +61,10 @@ impl PublishedBuckets {
     pub const NO_BUCKET: u32 = u32::MAX;
 }
 
-/// Why there is no estimate.
+/// A reason not to have an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoEstimate {
-    #[error("there are no rows")]
+    #[error("the tables do not have any rows")]
     Nothing,
     #[error(
         "the tables form a ring with {combinations} combinations of values; at most {} are fitted",

@@ -1,5 +1,6 @@
 //! Queries to a decomposed release: answered from one of its tables that holds every column of the
-//! query. The rows of several tables cannot be joined; counts over them are estimated ([`several`]).
+//! query. Rows of several tables cannot be joined; counts over them are estimated
+//! ([`several`]).
 
 use hedgerow_release::{Release, Tables};
 use hedgerow_table::TableError;

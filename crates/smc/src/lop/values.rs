@@ -33,7 +33,7 @@ use crate::roster::{Question, Roster};
 use crate::sum::Sums;
 use crate::{masked, simulate};
 
-/// What custodians compute together.
+/// A result that custodians compute together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
     /// Of one number of each custodian.
@@ -193,7 +193,7 @@ fn mean(total: u64, count: u64) -> u64 {
     (total + count / 2).checked_div(count).unwrap_or(0)
 }
 
-/// What each custodian passed on to the one behind it.
+/// The words that each custodian passed on to the one behind it.
 #[derive(Debug, Default)]
 struct Heard {
     /// By custodian, one after the other.
@@ -212,7 +212,7 @@ impl Heard {
         self.after.iter().filter_map(place).collect()
     }
 
-    /// A word of what a custodian passed on; results ahead of it are left out.
+    /// A word of what a custodian passed on; results ahead of it are omitted.
     fn word(&self, sender: usize, pass: usize, lane: usize) -> Option<u64> {
         let words = self.words[sender].get(pass)?;
         let lanes = if self.lanes() == 2 { 2 } else { 1 };
@@ -223,7 +223,7 @@ impl Heard {
         self.words.iter().flatten().map(Vec::len).min().unwrap_or(0)
     }
 
-    /// What came in at a custodian in a pass for greatest values; the first starts from nothing.
+    /// The word that came in at a custodian in a pass for greatest values; the first starts from 0.
     fn came_in(&self, own: usize, before: usize, pass: usize, lane: usize) -> Option<u64> {
         if self.first.map(usize::from) != Some(own) {
             return self.word(before, pass, lane);
@@ -231,7 +231,7 @@ impl Heard {
         pass.checked_sub(1).map_or(Some(0), |pass| self.word(before, pass, lane))
     }
 
-    /// What a custodian added to a sum, for its neighbors. The first one's mask is in both what it
+    /// A custodian's part of a sum, for its neighbors. The first one's mask is in both what it
     /// sends and what comes back to it, with all the others' words.
     fn added(&self, own: usize, before: usize, ask: usize, total: u64) -> Option<u64> {
         let first = usize::from(self.first?);

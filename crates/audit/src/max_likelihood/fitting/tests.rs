@@ -91,7 +91,7 @@ fn a_ring_has_the_published_counts_and_no_other_interaction() {
     }
 }
 
-/// What tables say: for every variable combination its count; bucket numbers are variables.
+/// The counts of a table, by combination of its variables; bucket numbers are variables.
 struct Counts {
     variables: Vec<usize>,
     counts: std::collections::BTreeMap<Vec<u32>, f64>,

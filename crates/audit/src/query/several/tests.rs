@@ -7,7 +7,7 @@ use super::*;
 
 const ROWS: usize = 4;
 
-/// All tables of four rows over three attributes of two values; the order of rows is no matter.
+/// All tables of four rows over three attributes of two values; the order of rows does not count.
 fn tables() -> Vec<[u32; ROWS]> {
     let mut all = Vec::new();
     for code in 0..8u32.pow(ROWS as u32) {

@@ -35,7 +35,7 @@ fn a_sum_tells_one_neighbor_nothing_and_both_everything() {
 }
 
 /// The probability that each pass passes on its own value, by following the distribution of what
-/// is passed on, for every input. Values are independent, so the order of the ring is no matter.
+/// is passed on, for every input. Values are independent, so the order of the ring does not count.
 fn greatest_exactly(custodians: usize, domain: u64, chances: Chances) -> f64 {
     let inputs = all(custodians, domain);
     let mut by_pass = vec![0.0; chances.passes as usize];

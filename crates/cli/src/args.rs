@@ -408,28 +408,44 @@ pub(crate) struct Federation {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FederationWhat {
-    /// Loss of privacy when custodians unite their items: bounds, and what is measured by trying it
-    /// out
+    /// Loss of privacy when custodians unite their items, or compute a sum, a median, a least or a
+    /// greatest value: bounds, and what is measured by trying it out
     ///
-    /// In the ring (the `baseline` profile) a leader hides its items among dummy items. The loss is
-    /// by how much a custodian's confidence about its neighbor's items exceeds that from the result
-    /// alone: for all items (set exposure) or for one (item exposure). Under masks (the `masked`
-    /// profile, the default) it should be 0.
+    /// The loss is by how much a custodian's confidence about its neighbor exceeds that from the
+    /// result alone. In the union of the ring (the `baseline` profile) a leader hides its items
+    /// among dummy items, and the claims are about all items (set exposure) or one (item exposure).
+    /// With `--of` they are about the neighbor's own number, its least or greatest value, or one of
+    /// its values, by one neighbor alone and by both together. Under masks (the `masked` profile,
+    /// the default) the loss should be 0; a median opens counts under either profile.
     Lop(Lop),
     /// Any other word is a command of `hedgerow-node`, which is a program of its own
     #[command(external_subcommand)]
     Node(Vec<OsString>),
 }
 
+/// A result that custodians compute together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LopOf {
+    #[default]
+    Union,
+    Sum,
+    Median,
+    Least,
+    Greatest,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Lop {
+    /// The result that custodians compute
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub(crate) of: LopOf,
     /// How many custodians there are
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(3..=1000))]
     pub(crate) custodians: u64,
-    /// How many different items there can be
+    /// How many different items or values there can be
     #[arg(long, value_name = "M", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) domain: u64,
-    /// How many items all custodians hold together
+    /// How many items or values all custodians hold together; a sum is of one number each
     #[arg(long, value_name = "C", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=500_000))]
     pub(crate) items: u64,
     /// How many dummy items a leader adds
@@ -438,6 +454,15 @@ pub(crate) struct Lop {
     /// Also compute the number of dummy items that keeps the loss at or below this
     #[arg(long, value_name = "LOSS", value_parser = share)]
     pub(crate) wanted: Option<f64>,
+    /// In the ring, how likely a custodian hides its least or greatest value in the first pass
+    #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = zero_to_one)]
+    pub(crate) hiding: f64,
+    /// The factor of that probability from pass to pass
+    #[arg(long, value_name = "D", default_value_t = 0.5, value_parser = zero_to_one)]
+    pub(crate) dampening: f64,
+    /// How many passes there are; none hides in the last
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) passes: u32,
     /// How often to try
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
@@ -526,6 +551,13 @@ fn limit(text: &str) -> Result<Limit, String> {
         ("confidence", _, Ok(limit)) if limit > 0.0 && limit <= 1.0 => Ok(Limit::Confidence(limit)),
         ("confidence", ..) => Err("expected confidence=SHARE above 0 and at most 1, such as confidence=0.8".to_owned()),
         _ => Err("expected l=N, k=N with a whole number of at least 1, or confidence=SHARE, such as l=3".to_owned()),
+    }
+}
+
+fn zero_to_one(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a number from 0 to 1".to_owned()),
     }
 }
 

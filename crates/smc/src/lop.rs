@@ -1,4 +1,5 @@
-//! Loss of privacy of the union in the ring, by formula and by trying (TR-2008-013, section 5.2).
+//! Loss of privacy of the union in the ring, by formula and by trying (TR-2008-013, section 5.2);
+//! [`measure_values`] has that of sums, medians and extremes.
 //!
 //! LoP = P(claim | what was seen, result) − P(claim | result). The claims are those of the
 //! successor of a custodian: "these are all items of my predecessor" (set exposure) and "this item
@@ -16,7 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::baseline::{self, Chances, UnionInput};
+use crate::baseline::{self, UnionInput};
 use crate::burn::BurnBook;
 use crate::coins::Coins;
 use crate::fault::Fault;
@@ -24,6 +25,11 @@ use crate::message::{Body, Item};
 use crate::roster::{Question, Roster};
 use crate::union::UnionCounts;
 use crate::{masked, simulate};
+
+mod values;
+
+pub use crate::baseline::Chances;
+pub use values::{By, ValueExposure, Values, measure_values};
 
 /// How much there is to hide and among how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -62,8 +62,7 @@ impl Decomposed {
 
     /// The mean relative error of a workload.
     fn error(&self, source: &[Vec<u32>], queries: CountQueries) -> Result<f64, Trouble> {
-        let estimate =
-            MaxLikelihood::new(&self.cardinalities, &self.published).ok_or("the tables have no junction tree")?;
+        let estimate = MaxLikelihood::new(&self.cardinalities, &self.published).map_err(|problem| problem.to_string())?;
         let found = estimate.query_error(source, queries).ok_or("no query selects a row")?;
         Ok(found.relative_error.mean)
     }

@@ -25,6 +25,9 @@ pub(super) struct Factor {
     /// The row that stands for all combinations of sensitive values, where these are too many to be
     /// listed.
     any_value: Option<usize>,
+    /// The rows of the last bucket list all combinations of sensitive values, of which none is
+    /// released.
+    pub(super) lists_unreleased: bool,
     pub(super) children: Vec<Child>,
     /// Which of the combinations that it shares with its parent each distinct row has.
     pub(super) shared: Vec<u32>,
@@ -134,6 +137,7 @@ impl Factor {
         let mut by_bucket = Factor::new(variables, columns, Some(&of_entry), &counts);
         // Rows without a bucket come last.
         by_bucket.any_value = any_value.then(|| by_bucket.counts.len() - 1);
+        by_bucket.lists_unreleased = listed.is_some();
         vec![by_row, by_bucket]
     }
 
@@ -166,10 +170,22 @@ impl Factor {
             counts: order.iter().map(|&place| counts[place]).collect(),
             starts,
             any_value: None,
+            lists_unreleased: false,
             children: Vec::new(),
             shared: Vec::new(),
             shared_counts: Vec::new(),
         }
+    }
+
+    /// Distinct rows with expected counts that need not be whole.
+    pub(super) fn fitted(variables: Vec<usize>, columns: Vec<Vec<u32>>, counts: &[f64]) -> Factor {
+        Factor::new(variables, columns, None, counts)
+    }
+
+    /// The bucket of every row, by its place among the buckets.
+    pub(super) fn bucket_codes(&self) -> Vec<u32> {
+        let buckets = (0..).zip(self.starts.windows(2));
+        buckets.flat_map(|(bucket, range)| std::iter::repeat_n(bucket, range[1] - range[0])).collect()
     }
 
     /// Finds which rows of parent and child agree on the attributes they share. `own` is this

@@ -4,6 +4,7 @@
 
 use hedgerow_table::parallel;
 
+use super::factor::Factor;
 use super::keys::{Numbers, packed};
 use super::{MaxLikelihood, PublishedBuckets, PublishedTable};
 
@@ -14,10 +15,12 @@ impl MaxLikelihood<'_> {
         let rows = source.first().map_or(0, Vec::len);
         let (distinct, counts) = distinct(source, rows);
         let mut logs: Vec<f64> = counts.iter().map(|count| (count / rows as f64).ln()).collect();
-        let by_table = parallel::map(self.tables.len(), |table| {
-            self.tables[table].expected(&distinct, counts.len(), self.cardinalities)
+        let by_table = parallel::map(self.apart.len(), |place| {
+            self.tables[self.apart[place]].expected(&distinct, counts.len(), self.cardinalities)
         });
-        for expected in by_table {
+        let rings = &self.factors[self.factors.len() - self.fits.len()..];
+        let by_ring = rings.iter().map(|ring| ring.expected(&distinct, counts.len()));
+        for expected in by_table.into_iter().chain(by_ring) {
             logs.iter_mut().zip(expected).for_each(|(log, expected)| *log -= (expected / self.rows).ln());
         }
         for clique in self.cliques.iter().filter(|clique| clique.parent.is_some()) {
@@ -43,6 +46,18 @@ impl MaxLikelihood<'_> {
             }
         }
         counts.iter().zip(&logs).map(|(count, log)| count / rows as f64 * log).sum()
+    }
+}
+
+impl Factor {
+    /// How many rows it has of each of some combinations of all attributes.
+    fn expected(&self, combinations: &[Vec<u32>], wanted: usize) -> Vec<f64> {
+        let theirs = self.variables.iter().map(|&attribute| combinations[attribute].as_slice()).collect();
+        let keys = packed(&[self.columns_of(&self.variables), theirs], &[self.counts.len(), wanted]);
+        // The rows are distinct: their numbers are their places.
+        let mut numbers = Numbers::default();
+        numbers.of(&keys[0]);
+        keys[1].iter().map(|key| numbers.find(*key).map_or(0.0, |row| self.counts[row as usize])).collect()
     }
 }
 

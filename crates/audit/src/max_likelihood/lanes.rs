@@ -10,7 +10,7 @@ const BLOCK: usize = 2048;
 pub type Selected = Vec<(usize, Vec<bool>)>;
 
 #[derive(Debug)]
-pub(super) struct Selection {
+pub(crate) struct Selection {
     queries: usize,
     /// By attribute: the queries that select each code, where some query uses the attribute; and
     /// which queries those are.
@@ -20,8 +20,10 @@ pub(super) struct Selection {
 }
 
 impl Selection {
+    pub(crate) const LANES: usize = LANES;
+
     /// At most [`LANES`] queries.
-    pub(super) fn new(queries: &[Selected], cardinalities: &[usize]) -> Selection {
+    pub(crate) fn new(queries: &[Selected], cardinalities: &[usize]) -> Selection {
         let mut masks: Vec<Option<(Vec<u64>, u64)>> = vec![None; cardinalities.len()];
         let mut shares: Vec<Vec<f64>> = vec![Vec::new(); cardinalities.len()];
         for (lane, query) in queries.iter().enumerate() {
@@ -53,6 +55,22 @@ impl Selection {
 
     pub(super) fn share(&self, attribute: usize, lane: usize) -> f64 {
         self.shares[attribute].get(lane).copied().unwrap_or(1.0)
+    }
+
+    /// How many rows of a table each query selects, by the columns that the table has; a row stands
+    /// for as many as `counts` says, or for one.
+    pub(crate) fn counts_of(&self, columns: &[(usize, Vec<u32>)], counts: Option<&[u32]>) -> [u64; LANES] {
+        let rows = columns.first().map_or(0, |(_, codes)| codes.len());
+        let used: Vec<(&[u32], &[u64])> =
+            columns.iter().filter_map(|(own, codes)| Some((codes.as_slice(), self.masks(*own)?))).collect();
+        let all = u64::MAX >> (LANES - self.queries.max(1));
+        let mut selected = [0u64; LANES];
+        for row in 0..rows {
+            let word = used.iter().fold(all, |word, (codes, masks)| word & masks[codes[row] as usize]);
+            let count = counts.map_or(1, |counts| u64::from(counts[row]));
+            for_each_lane(word, |lane| selected[lane] += count);
+        }
+        selected
     }
 
     /// How many rows of the source each query selects.

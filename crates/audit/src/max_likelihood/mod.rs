@@ -2,15 +2,18 @@
 //! people: counts from it, and its divergence from the source (Jin, Zhang, Zhang, Das: *Versatile
 //! publishing for privacy preservation*, 2010, sections 5.1 and 6.1).
 //!
-//! Tables that have a junction tree ([`junction_tree`]) have an estimate in closed form. A
-//! bucketized table is two tables that share the bucket's number. Nothing is written out over all
-//! combinations of values: a count is a walk over the tree, from the leaves to the root, in which
-//! every table adds up its own distinct rows, weighted by what its children expect for the values
-//! they share.
+//! Tables that have a junction tree ([`junction_tree`]) have an estimate in closed form. Rings of
+//! tables have none: each ring ([`cyclic`]) is fitted ([`fitting`]) and is one table of the tree
+//! from there on. A bucketized table is two tables that share the bucket's number. But for rings
+//! nothing is written out over all combinations of values: a count is a walk over the tree, from
+//! the leaves to the root, in which every table adds up its own distinct rows, weighted by what its
+//! children expect for the values they share.
 //!
 //! Cost: one pass over the distinct rows of the tables answers 64 count queries ([`lanes`]).
 
+mod cyclic;
 mod factor;
+mod fitting;
 mod junction_tree;
 mod keys;
 mod kl;
@@ -22,14 +25,17 @@ use std::sync::Mutex;
 
 use hedgerow_table::parallel;
 
+use cyclic::rings;
 use factor::{Factor, Message};
 use junction_tree::{Clique, junction_tree};
-use lanes::{LANES, Selection};
+use lanes::LANES;
+pub(crate) use lanes::Selection;
 
+pub use fitting::Fit;
 pub use lanes::Selected;
 pub use queries::{CountQueries, CountQueryError, RelativeError};
-pub(crate) use released::measure_tables;
-pub use released::{Divergence, MeasuredTables};
+pub use released::{Divergence, FittedRing, MeasuredTables};
+pub(crate) use released::{measure_tables, tables_in};
 
 /// One published table in codes of the source's domains, by row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -55,6 +61,20 @@ impl PublishedBuckets {
     pub const NO_BUCKET: u32 = u32::MAX;
 }
 
+/// A reason not to have an estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoEstimate {
+    #[error("the tables do not have any rows")]
+    Nothing,
+    #[error(
+        "the tables form a ring with {combinations} combinations of values; at most {} are fitted",
+        fitting::COMBINATIONS_MAX
+    )]
+    TooLarge { combinations: usize },
+    #[error("the tables form a ring, in which rows without released sensitive values can have too many of them")]
+    Unreleased,
+}
+
 /// The maximum-likelihood estimate of the table behind some published ones.
 #[derive(Debug)]
 pub struct MaxLikelihood<'a> {
@@ -62,7 +82,10 @@ pub struct MaxLikelihood<'a> {
     cardinalities: &'a [usize],
     rows: f64,
     tables: &'a [PublishedTable],
-    /// Two for a bucketized table: by row, by bucket.
+    /// The tables that are not part of a ring, by number.
+    apart: Vec<usize>,
+    fits: Vec<Fit>,
+    /// Two for a bucketized table: by row, by bucket. Then one for every ring.
     factors: Vec<Factor>,
     /// Parents first.
     cliques: Vec<Clique>,
@@ -73,14 +96,28 @@ pub struct MaxLikelihood<'a> {
 }
 
 impl<'a> MaxLikelihood<'a> {
-    /// `None` when the tables have no junction tree, or there are none.
-    pub fn new(cardinalities: &'a [usize], tables: &'a [PublishedTable]) -> Option<MaxLikelihood<'a>> {
-        let rows = tables.first().map(PublishedTable::rows).filter(|&rows| rows > 0)?;
+    /// Fits rings, which takes longer than the closed form of tables without any.
+    pub fn new(cardinalities: &'a [usize], tables: &'a [PublishedTable]) -> Result<MaxLikelihood<'a>, NoEstimate> {
+        let rows = tables.first().map(PublishedTable::rows).filter(|&rows| rows > 0).ok_or(NoEstimate::Nothing)?;
         // A bucket's number is a variable of its own.
         let of_table = |index: usize| Factor::of(&tables[index], cardinalities.len() + index, cardinalities);
-        let mut factors: Vec<Factor> = parallel::map(tables.len(), of_table).into_iter().flatten().collect();
-        let variables: Vec<Vec<usize>> = factors.iter().map(|factor| factor.variables.clone()).collect();
-        let cliques = junction_tree(&variables)?;
+        let by_table: Vec<Vec<Factor>> = parallel::map(tables.len(), of_table);
+        let of_factor = (0..).zip(&by_table).flat_map(|(table, factors)| factors.iter().map(move |_| table));
+        let of_factor: Vec<usize> = of_factor.collect();
+        let factors: Vec<Factor> = by_table.into_iter().flatten().collect();
+        let mut fitted = Vec::new();
+        let mut in_ring = vec![false; factors.len()];
+        for ring in rings(&variables(&factors)) {
+            let (factor, fit, replaced) = fitting::fit(&ring, &factors, cardinalities.len(), rows as f64)?;
+            replaced.into_iter().for_each(|factor| in_ring[factor] = true);
+            fitted.push((factor, fit));
+        }
+        let (fitted, fits): (Vec<Factor>, Vec<Fit>) = fitted.into_iter().unzip();
+        let mut apart: Vec<usize> = (0..factors.len()).filter(|&at| !in_ring[at]).map(|at| of_factor[at]).collect();
+        apart.dedup();
+        let kept = factors.into_iter().zip(&in_ring).filter(|(_, in_ring)| !**in_ring).map(|(factor, _)| factor);
+        let mut factors: Vec<Factor> = kept.chain(fitted).collect();
+        let cliques = junction_tree(&variables(&factors)).ok_or(NoEstimate::Nothing)?;
         let mut other_side = vec![None; factors.len()];
         for clique in &cliques {
             let Some(parent) = clique.parent else { continue };
@@ -91,10 +128,12 @@ impl<'a> MaxLikelihood<'a> {
                 child.attach_to(parent, clique.table, &clique.shared);
             }
         }
-        Some(MaxLikelihood {
+        Ok(MaxLikelihood {
             cardinalities,
             rows: rows as f64,
             tables,
+            apart,
+            fits,
             factors,
             cliques,
             other_side,
@@ -102,9 +141,23 @@ impl<'a> MaxLikelihood<'a> {
         })
     }
 
+    /// The rings among the tables, which have no closed form.
+    pub fn fits(&self) -> &[Fit] {
+        &self.fits
+    }
+
     /// How many rows it expects: for every attribute of the query, which values are selected.
     pub fn expected(&self, selected: &[(usize, Vec<bool>)]) -> f64 {
         self.expected_lanes(&Selection::new(&[selected.to_vec()], self.cardinalities))[0]
+    }
+
+    /// The same for any number of queries.
+    pub(crate) fn expected_each(&self, queries: &[Selected]) -> Vec<f64> {
+        let found = parallel::map_ranges(queries.len(), LANES, |range| {
+            let expected = self.expected_lanes(&Selection::new(&queries[range.clone()], self.cardinalities));
+            expected.into_iter().take(range.len()).collect::<Vec<f64>>()
+        });
+        found.concat()
     }
 
     /// The same for many queries at once.
@@ -210,12 +263,16 @@ impl<'a> MaxLikelihood<'a> {
 }
 
 impl PublishedTable {
-    fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         match (&self.buckets, self.by_row.first()) {
             (Some(buckets), _) => buckets.of_row.len(),
             (None, open) => open.map_or(0, |(_, codes)| codes.len()),
         }
     }
+}
+
+fn variables(factors: &[Factor]) -> Vec<Vec<usize>> {
+    factors.iter().map(|factor| factor.variables.clone()).collect()
 }
 
 /// Two of a list at once.

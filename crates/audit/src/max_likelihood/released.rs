@@ -2,11 +2,11 @@
 
 use hedgerow_release::Release;
 use hedgerow_release::bucketized::GROUP;
-use hedgerow_release::decomposed::{Decomposed, Form};
+use hedgerow_release::decomposed::{Decomposed, Form, SubTable};
 use hedgerow_table::{Column, Progress, Table, TableError};
 use serde::{Serialize, Serializer};
 
-use super::{CountQueries, CountQueryError, MaxLikelihood, PublishedBuckets, PublishedTable};
+use super::{CountQueries, CountQueryError, Fit, MaxLikelihood, PublishedBuckets, PublishedTable};
 
 /// The losses of a decomposed release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,8 +16,19 @@ pub struct MeasuredTables {
     pub rows: u64,
     pub tables: usize,
     pub loss: Divergence,
+    /// Tables whose estimate has no closed form and was fitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rings: Vec<FittedRing>,
     /// `None` when no query was requested or none selected a row.
     pub queries: Option<CountQueryError>,
+}
+
+/// A ring of tables: the attributes that it connects, and how close fitting came.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FittedRing {
+    pub attributes: Vec<String>,
+    #[serde(flatten)]
+    pub fit: Fit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -43,11 +54,7 @@ pub(crate) fn measure_tables(
     if let Some(problem) = release.contradictions().first() {
         return Err(refuse(problem, "the tables do not belong together; a check lists everything that is wrong"));
     }
-    let mut tables = Vec::with_capacity(decomposed.tables.len());
-    for table in &decomposed.tables {
-        let place = format!("{}/{}", release.name(), table.name);
-        tables.push(published(&table.form, &SourceCodes { table: source, place })?);
-    }
+    let tables = tables_in(decomposed, source, release.name())?;
     if tables.iter().any(|table| table.rows() != source.rows) {
         let hint = "measure a release with the policy and the data that it was published from";
         return Err(refuse("the release and the source have different numbers of rows", hint));
@@ -61,12 +68,28 @@ pub(crate) fn measure_tables(
         return Err(refuse(&problem, "was it published under this policy?"));
     }
     progress.stage("measuring", None);
-    let estimate = MaxLikelihood::new(&cardinalities, &tables).ok_or_else(|| {
-        refuse("the tables form a cycle: their maximum-likelihood estimate has no closed form", "publish it again")
+    let estimate = MaxLikelihood::new(&cardinalities, &tables).map_err(|problem| {
+        let hint = "tables that form a tree are measured whatever their size: `gd` and `uad` choose such tables";
+        refuse(&problem.to_string(), hint)
     })?;
+    let names = |fit: &Fit| fit.attributes.iter().map(|&own| source.columns[own].name.clone()).collect();
+    let rings = estimate.fits().iter().map(|fit| FittedRing { attributes: names(fit), fit: fit.clone() }).collect();
     let kl = estimate.kl_divergence(&codes).max(0.0);
     let queries = (queries.count > 0).then(|| estimate.query_error(&codes, queries)).flatten();
-    Ok(MeasuredTables { rows: source.rows as u64, tables: tables.len(), loss: Divergence { kl }, queries })
+    Ok(MeasuredTables { rows: source.rows as u64, tables: tables.len(), loss: Divergence { kl }, rings, queries })
+}
+
+/// The tables of a decomposed release in codes of `source`, of whose columns only names and values
+/// matter.
+pub(crate) fn tables_in(
+    decomposed: &Decomposed,
+    source: &Table,
+    release: &str,
+) -> Result<Vec<PublishedTable>, TableError> {
+    let table = |table: &SubTable| {
+        published(&table.form, &SourceCodes { table: source, place: format!("{release}/{}", table.name) })
+    };
+    decomposed.tables.iter().map(table).collect()
 }
 
 /// The source, and which table is being read.

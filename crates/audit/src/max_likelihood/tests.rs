@@ -54,10 +54,8 @@ fn a_bucket_spreads_its_values_over_its_rows() {
 }
 
 #[test]
-fn cycles_and_nothing_have_no_closed_form() {
-    let cycle = [plain(&[(0, &[0]), (1, &[0])]), plain(&[(1, &[0]), (2, &[0])]), plain(&[(2, &[0]), (0, &[0])])];
-    assert!(MaxLikelihood::new(&[1, 1, 1], &cycle).is_none());
-    assert!(MaxLikelihood::new(&[], &[]).is_none());
+fn nothing_has_no_estimate() {
+    assert_eq!(MaxLikelihood::new(&[], &[]).unwrap_err(), NoEstimate::Nothing);
 }
 
 #[test]

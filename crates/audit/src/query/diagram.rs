@@ -39,6 +39,9 @@ struct Node {
     children: Vec<u32>,
 }
 
+/// Some attributes, each with the regions of its axis that are meant.
+pub(crate) type Boxed = Vec<(usize, Vec<bool>)>;
+
 /// How a condition stands for a row of which only the cells are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Outcome {
@@ -81,6 +84,35 @@ impl Diagram {
     /// How many branches one judgment looks at, at most.
     pub(crate) fn branches(&self) -> usize {
         self.nodes.iter().map(|node| node.children.len()).sum()
+    }
+
+    /// The boxes in which the condition holds: for attributes that matter there, which regions.
+    /// They do not overlap. `None` when there are more than `most`.
+    pub(crate) fn boxes(&self, most: usize) -> Option<Vec<Boxed>> {
+        let mut found = Vec::new();
+        let mut open = vec![(self.root, Vec::new())];
+        while let Some((at, path)) = open.pop() {
+            match at {
+                FALSE => continue,
+                TRUE => found.push(path),
+                _ => {
+                    let Node { attribute, children } = &self.nodes[at as usize];
+                    let mut below = children.clone();
+                    below.sort_unstable();
+                    below.dedup();
+                    open.extend(below.into_iter().map(|child| {
+                        let regions = children.iter().map(|other| *other == child).collect();
+                        let mut path: Boxed = path.clone();
+                        path.push((*attribute, regions));
+                        (child, path)
+                    }));
+                }
+            }
+            if found.len() + open.len() > most {
+                return None;
+            }
+        }
+        Some(found)
     }
 
     /// `cell` gives the parts of the row's cell for an attribute; `values` is a buffer that is used

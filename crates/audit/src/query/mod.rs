@@ -32,7 +32,8 @@
 //! **Rows in several hands**, of which only the labels are known: `parts` says what must be counted
 //! over all of them, and no more.
 //!
-//! **Several tables** of one decomposed release are queried one at a time (`decomposed`).
+//! **Several tables** of one decomposed release: a query is answered from one that holds all of its
+//! columns (`decomposed`); counts over columns of several are estimated from all (`several`).
 //!
 //! Text is cut up by `token`, read by `syntax` and `expression` into a `tree`, bound to columns by
 //! `sql` and `comparison`; becomes a `condition`, then a `diagram` over regions; `generalized` and
@@ -59,6 +60,7 @@ pub mod parts;
 mod plan;
 mod refusal;
 pub(crate) mod rows;
+mod several;
 mod sql;
 mod syntax;
 mod tally;
@@ -103,7 +105,7 @@ pub fn answer_within(release: &Release, sql: &str, bounds: &Bounds<'_>) -> Resul
     let views = View::of(release)?;
     match views.as_slice() {
         [("", view)] => answer_view(view, &Columns::bind(view)?, sql, bounds),
-        views => Ok(decomposed::answer(views, sql, bounds)?),
+        views => decomposed::answer(release, views, sql, bounds),
     }
 }
 
@@ -111,7 +113,7 @@ pub fn answer_within(release: &Release, sql: &str, bounds: &Bounds<'_>) -> Resul
 pub fn columns(release: &Release, sql: &str) -> Result<Vec<Column>, TableError> {
     let views = View::of(release)?;
     let [("", view)] = views.as_slice() else {
-        return decomposed::answer(&views, sql, &Bounds::NONE).map(|answer| answer.columns);
+        return Ok(decomposed::answer(release, &views, sql, &Bounds::NONE)?.columns);
     };
     let columns = Columns::bind(view)?;
     let query = sql::read_outputs(sql, &columns)?;
@@ -216,29 +218,39 @@ fn groups(
     columns: &Columns<'_>,
     meter: &Meter<'_>,
 ) -> Result<(Answer, Open), AnswerError> {
-    let mut groups = tallied(view, plan, meter)?;
+    let groups = tallied(view, plan, meter)?;
     meter.check()?;
+    let distinct = distinct_values(view, query, columns, meter)?;
+    lines(groups, &distinct, view.suppressed, query, plan, columns, meter)
+}
+
+/// The lines of tallied groups. `distinct` has the labels of the columns whose values are counted.
+fn lines(
+    mut groups: Groups,
+    distinct: &BTreeMap<usize, LabelsOfGroups>,
+    suppressed: u64,
+    query: &Query,
+    plan: &Plan,
+    columns: &Columns<'_>,
+    meter: &Meter<'_>,
+) -> Result<(Answer, Open), AnswerError> {
     if query.groups.is_empty() {
         groups.entry(Vec::new()).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
     }
-    let distinct = distinct_values(view, query, columns, meter)?;
     let mut lines: Vec<Line> = Vec::with_capacity(groups.len());
     for (group, tallies) in &mut groups {
         // A group that no row can be in is not there, as in SQL.
         if plan.count_of_rows().is_some_and(|place| tallies[place].possible == 0) {
             continue;
         }
-        allow_for_suppressed(plan, view.suppressed, group, tallies);
+        allow_for_suppressed(plan, suppressed, group, tallies);
         let rank = query.groups.iter().zip(group).map(|(&column, &code)| rank(columns, column, code)).collect();
         let found: Vec<Aggregated> = (plan.aggregates.iter().zip(tallies.iter()))
             .map(|(what, tally)| match what {
                 What::Distinct(column) => {
                     let none = BTreeMap::new();
                     let labels = distinct.get(column).and_then(|groups| groups.get(group)).unwrap_or(&none);
-                    Aggregated {
-                        estimate: distinct::count(&columns.all[*column], labels, view.suppressed),
-                        defined: true,
-                    }
+                    Aggregated { estimate: distinct::count(&columns.all[*column], labels, suppressed), defined: true }
                 }
                 what => tally.aggregated(*what, plan.origin_of(*what)),
             })

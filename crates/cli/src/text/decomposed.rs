@@ -10,6 +10,17 @@ pub(crate) fn decomposed(measured: &MeasuredTables) -> String {
          kl       {:.6} nats from the source to the maximum-likelihood estimate behind all tables; 0 is no loss\n",
         measured.rows, measured.tables, measured.loss.kl
     );
+    for ring in &measured.rings {
+        let _ = writeln!(
+            text,
+            "ring     {}: no closed form; {} combinations of values fitted in {} passes, {} by {:.1e} rows",
+            ring.attributes.join(", "),
+            ring.fit.combinations,
+            ring.fit.passes,
+            if ring.fit.converged { "off" } else { "stopped while off" },
+            ring.fit.deviation
+        );
+    }
     if let Some(found) = &measured.queries {
         let CountQueries { dimension, share, .. } = found.queries;
         let _ = write!(

@@ -4,16 +4,20 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use hedgerow::federation::Fault;
-use hedgerow::federation::lop::{self, Exposure, Setting};
+use hedgerow::federation::lop::{self, By, Chances, Exposure, Setting, ValueExposure, Values};
 use serde_json::{Value, json};
 
 use super::{print, print_json, program, short};
-use crate::args::{Federation, FederationWhat, Lop, Talk};
+use crate::args::{Federation, FederationWhat, Lop, LopOf, Talk};
 use crate::failure::Failure;
 
 /// The most words in all runs together. Masked vectors are as long as the domain; this many words
 /// contain enough claims.
 const MASKED_WORDS_MAX: u64 = 200_000;
+
+/// The most messages under masks in all runs together, each custodian sending to each other about
+/// as often as a value has binary digits.
+const MASKED_MESSAGES_MAX: u64 = 400_000;
 
 pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failure> {
     match &arguments.what {
@@ -33,6 +37,81 @@ fn run_node(words: &[OsString]) -> Result<ExitCode, Failure> {
 }
 
 fn measure(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
+    let values = match lop.of {
+        LopOf::Union => return measure_union(lop, talk),
+        LopOf::Sum => Values::Sum,
+        LopOf::Median => Values::Median,
+        LopOf::Least => Values::Least,
+        LopOf::Greatest => Values::Greatest,
+    };
+    let setting = Setting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
+    let refused = |fault: Fault| Failure::usage("federation lop", fault.to_string(), "try fewer custodians or values");
+    let chances = Chances { p0: lop.hiding, d: lop.dampening, passes: lop.passes };
+    let ring = lop::measure_values(values, By::Ring(chances), setting, lop.runs, lop.seed).map_err(refused)?;
+    let messages = lop.custodians * lop.custodians * u64::from(2 + u64::BITS - lop.domain.leading_zeros());
+    let masked_runs = u64::from(lop.runs).min(MASKED_MESSAGES_MAX / messages) as u32;
+    let masked = match masked_runs {
+        0 => None,
+        runs => Some(lop::measure_values(values, By::Masks, setting, runs, lop.seed).map_err(refused)?),
+    };
+    if talk.json {
+        let exposure =
+            |found: &ValueExposure| json!({ "alone": found.alone, "neighbors": found.neighbors, "runs": found.runs });
+        print_json(&json!({
+            "of": name_of(lop.of), "custodians": lop.custodians, "domain": lop.domain,
+            "items": if lop.of == LopOf::Sum { lop.custodians } else { lop.items },
+            "measured": { "baseline": exposure(&ring), "masked": masked.as_ref().map(exposure) },
+        }))?;
+    } else {
+        print(&values_as_text(lop, &ring, masked.as_ref()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn name_of(of: LopOf) -> &'static str {
+    match of {
+        LopOf::Union => "union",
+        LopOf::Sum => "sum",
+        LopOf::Median => "median",
+        LopOf::Least => "least",
+        LopOf::Greatest => "greatest",
+    }
+}
+
+fn values_as_text(lop: &Lop, ring: &ValueExposure, masked: Option<&ValueExposure>) -> String {
+    let Lop { custodians, domain, items, .. } = lop;
+    let (what, claimed) = match lop.of {
+        LopOf::Sum => (format!("sum one number each, below {domain}"), "a neighbor's number"),
+        LopOf::Median => {
+            (format!("look for the median of {items} values below {domain}"), "one of a neighbor's values")
+        }
+        LopOf::Least => (format!("look for the least of {items} values below {domain}"), "a neighbor's least value"),
+        _ => (format!("look for the greatest of {items} values below {domain}"), "a neighbor's greatest value"),
+    };
+    let mut text = format!(
+        "{custodians} custodians {what}\n\
+         loss of privacy: how much a custodian's confidence exceeds that from the result alone (0 is none, 1 is certainty)\n\n\
+         {:34} {:>9} {:>9}\n",
+        "", "ring", "masked"
+    );
+    let under_masks =
+        |of: fn(&ValueExposure) -> f64| masked.map_or("-".to_owned(), |found| format!("{:.4}", of(found)));
+    let lines = [
+        (claimed, ring.alone, under_masks(|found| found.alone)),
+        ("  both neighbors together", ring.neighbors, under_masks(|found| found.neighbors)),
+    ];
+    for (name, ring, masked) in lines {
+        text.push_str(&format!("{name:34} {ring:>9.4} {masked:>9}\n"));
+    }
+    let masked_runs = masked.map_or(0, |found| found.runs);
+    text.push_str(&format!(
+        "\nmeasured in {} runs of the ring and {masked_runs} under masks, which have no neighbors: any two others\n",
+        ring.runs
+    ));
+    text
+}
+
+fn measure_union(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
     if lop.items > lop.domain {
         let problem = format!("{} items, but the domain has only {}", lop.items, lop.domain);
         return Err(Failure::usage("--items", problem, "name fewer items, or a larger --domain"));
@@ -63,7 +142,7 @@ fn as_json(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> V
         })
     };
     let mut value = json!({
-        "custodians": lop.custodians, "domain": lop.domain, "items": lop.items, "dummy_items": lop.dummy_items,
+        "of": name_of(lop.of), "custodians": lop.custodians, "domain": lop.domain, "items": lop.items, "dummy_items": lop.dummy_items,
         "bounds": {
             "set": setting.set_exposure(lop.dummy_items),
             "set_of_leader": setting.set_exposure_of_leader(lop.dummy_items),

@@ -134,4 +134,7 @@ fn other_verbs(outputs: &Outputs) {
     outputs.expect(0, "synth-census.json", &["synth", "census", "--rows", "50", "-o", "census"]);
     let ring = ["federation", "lop", "--custodians", "4", "--domain", "100", "--items", "20", "--dummy-items", "5"];
     outputs.expect(0, "federation-lop.json", &[&ring, ["--runs", "2", "--wanted", "0.1"].as_slice()].concat());
+    for of in ["sum", "median", "least", "greatest"] {
+        outputs.expect(0, "federation-lop.json", &[&ring, ["--runs", "2", "--of", of].as_slice()].concat());
+    }
 }

@@ -6,9 +6,10 @@
 //! predicate still depends on it.
 
 use super::like::{Like, LikePart};
+use super::masked_digits;
 use super::predicate::{Comparison, Predicate};
 
-const STAR: char = '*';
+pub(super) const STAR: char = '*';
 
 /// The most partly opened labels looked at for one label. Beyond it the rest counts as not
 /// fulfilling what is undecided.
@@ -89,7 +90,8 @@ pub(crate) fn open(mask: &str, alphabet: &[char], predicates: &[&Predicate], mut
     }
 }
 
-fn named(predicate: &Predicate) -> Vec<char> {
+/// The characters that a predicate names.
+pub(super) fn named(predicate: &Predicate) -> Vec<char> {
     match predicate {
         Predicate::Like { pattern, .. } => pattern.characters().collect(),
         other => other.texts().iter().flat_map(|text| text.chars()).collect(),
@@ -131,6 +133,10 @@ fn decide(predicate: &Predicate, known: &[char], more: usize) -> Option<bool> {
         Predicate::Texts { among: texts, negated } => among(texts).map(|held| held != *negated),
         Predicate::TextsOrMissing(texts) => among(texts),
         Predicate::Like { pattern, negated } => pattern.decided(known, more).map(|held| held != *negated),
+        Predicate::OfDigits(kind, of) => {
+            let (low, high) = masked_digits::hull(&known.iter().collect::<String>(), more, *kind);
+            of.over(low, high)
+        }
         _ => Some(false),
     }
 }

@@ -107,7 +107,7 @@ impl<'a> Attribute<'a> {
             |(text, cell): (&String, &Cell)| above_values(text) && text == top_text && cell.codes.len() == values;
         // As a reader sees it, and where that leaves shares unknown, as a reader who knows which
         // values there are.
-        let stated = Declared { kind: Some(source.domain.kind()), range: declared, masks: Masks::Always };
+        let stated = Declared { kind: Some(source.domain.kind()), range: declared, masks: Masks::Unstated };
         let mut axis = Axis::bind(released, codebook, stated, None)?;
         if axis.leaves_unknown() {
             let ends = |last: u32| Some(Extent { low: source.domain.number(0)?, high: source.domain.number(last)? });

@@ -306,10 +306,8 @@ impl Axis {
                 Under::Missing
             }
             Cover::Everything => Under::Everything,
-            Cover::Leaves(leaves)
-                if self.kind == Kind::Category && masks != Masks::Never && mask::is_mask(label, &leaves) =>
-            {
-                Under::Mask(label.to_owned())
+            Cover::Leaves(mut leaves) if self.kind == Kind::Category && mask::is_mask(masks, label, &leaves) => {
+                Under::Mask(leaves.remove(0))
             }
             Cover::Leaves(leaves) => self.listed(leaves, numbers),
             Cover::Point(point) if self.kind == Kind::Category => self.listed(vec![point.to_string()], numbers),

@@ -19,12 +19,13 @@ pub(crate) struct Declared {
 /// Whether a star in a label hides a character.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Masks {
-    /// Also in a table without a manifest.
-    #[default]
     Always,
     Never,
     /// The label may be a value that has a star.
     Perhaps,
+    /// In a table without a manifest: where a label is its own leaf.
+    #[default]
+    Unstated,
 }
 
 /// The declarations of the attributes of the tables in a folder.

@@ -5,6 +5,7 @@
 //! digit where they show digits. The texts are not listed: a star is opened only while some
 //! predicate still depends on it.
 
+use super::declared::Masks;
 use super::like::{Like, LikePart};
 use super::masked_digits;
 use super::predicate::{Comparison, Predicate};
@@ -23,9 +24,16 @@ impl Like {
     }
 }
 
-/// Whether a label is a mask: its own text is its only leaf.
-pub(crate) fn is_mask(label: &str, leaves: &[String]) -> bool {
-    matches!(leaves, [leaf] if leaf == label && leaf.contains(STAR))
+/// Whether a label stands for what a mask does: its only leaf, which hides characters. The label of
+/// a class may name its level besides.
+pub(crate) fn is_mask(masks: Masks, label: &str, leaves: &[String]) -> bool {
+    let [leaf] = leaves else { return false };
+    leaf.contains(STAR)
+        && match masks {
+            Masks::Always => true,
+            Masks::Never => false,
+            Masks::Perhaps | Masks::Unstated => leaf == label,
+        }
 }
 
 pub(crate) fn matches(mask: &str, text: &str) -> bool {

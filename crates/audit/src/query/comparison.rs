@@ -258,7 +258,7 @@ impl<'a, 'c> Reader<'a, 'c> {
         let is_label = match under {
             Under::Missing | Under::Everything | Under::SubClass(_) => false,
             // What may be a value is compared as one.
-            Under::Mask(_) => named.axis.masks == Masks::Always,
+            Under::Mask(_) => named.axis.masks != Masks::Perhaps,
             _ => true,
         };
         is_label.then_some(under)

@@ -1,4 +1,5 @@
-//! What a manifest declares of its attributes: what is known of their values without the data.
+//! The declarations of a manifest about its attributes: the knowledge of their values without the
+//! data.
 
 use hedgerow_release::Release;
 use hedgerow_release::manifest::Field;
@@ -6,10 +7,10 @@ use hedgerow_table::{Bound, Kind};
 
 use super::axis::{Extent, real};
 
-/// What is declared of one attribute.
+/// The declaration of one attribute.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Declared {
-    /// The kind of the values that its labels stand for. Released values are no evidence of it:
+    /// The kind of the values that its labels stand for. Released values do not show it:
     /// those of a column of floats may all be whole.
     pub(crate) kind: Option<Kind>,
     pub(crate) range: Option<Extent>,

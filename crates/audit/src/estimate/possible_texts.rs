@@ -299,8 +299,8 @@ mod tests {
         }
     }
 
-    /// All texts of up to six characters, of which two are named and three are not: longer ones decide
-    /// nothing more between two short patterns.
+    /// All texts of up to six characters, of which two are named and three are not: longer ones
+    /// decide nothing more between two short patterns.
     #[test]
     fn every_text_there_can_be_has_its_combination() {
         let mut rng = StdRng::seed_from_u64(7);

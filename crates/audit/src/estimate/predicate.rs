@@ -34,7 +34,7 @@ pub(crate) enum Predicate {
         pattern: Like,
         negated: bool,
     },
-    /// What a number of this kind must fulfil, in a column whose labels mask the digits of numbers.
+    /// A predicate on numbers of this kind, in a column whose labels mask their digits.
     OfDigits(Kind, Box<Predicate>),
 }
 

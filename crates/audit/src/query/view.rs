@@ -16,7 +16,7 @@ use crate::kinds::kind;
 pub(crate) struct View<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) codebook: Cow<'a, Codebook>,
-    /// What the manifest states of each column.
+    /// The manifest's declaration of each column.
     pub(crate) declared: Vec<(String, Declared)>,
     /// The micro-statistics of a cloned release; the labels of its quasi-identifiers are then
     /// sub-classes.

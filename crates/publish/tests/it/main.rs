@@ -23,6 +23,7 @@ mod oracle;
 mod other_values;
 mod out_of_core;
 mod progress;
+mod query_bounds;
 mod random_case;
 mod related;
 mod undivided;

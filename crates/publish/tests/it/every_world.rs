@@ -58,6 +58,14 @@ fn every_table_that_fits_agrees_with_the_audit_and_the_gate() {
     }
 }
 
+/// Two people who look alike, of whom each of two earlier releases has one.
+#[test]
+fn people_who_look_alike_need_not_have_stayed_in_the_same_releases() {
+    let mut seen = Seen::default();
+    examine(767, &mut seen);
+    assert_eq!((seen.stayed, seen.exposed), (1, 1), "{seen:?}");
+}
+
 fn person(rng: &mut StdRng, values: u32) -> Person {
     let or_missing = |rng: &mut StdRng, text: String| if rng.random_bool(0.08) { String::new() } else { text };
     let a = rng.random_range(0..4).to_string();

@@ -27,8 +27,8 @@ struct Setting<'a> {
 
 /// What one set of assumptions leaves.
 struct Outcome {
-    /// By case.
-    left: Vec<Left>,
+    /// By case, the fewest values that are left to one of its people, and which of them it is.
+    left: Vec<(Left, u32)>,
     groups: Vec<Solution>,
     limits: Vec<String>,
 }
@@ -38,8 +38,8 @@ struct Solution {
     tables: Vec<usize>,
     problem: Problem,
     solved: Solved,
-    /// By case, its profile.
-    of_case: Vec<u32>,
+    /// By case, the first person of each part of it, with the profile of the part.
+    of_case: Vec<Vec<(u32, u32)>>,
 }
 
 pub(super) fn run(
@@ -58,7 +58,8 @@ pub(super) fn run(
         }
     };
     let (standings, first) = setting.outcome(standings, &ln_prior, attacker)?;
-    let Outcome { mut left, groups, limits } = first;
+    let Outcome { left, groups, limits } = first;
+    let (mut left, mut people_left): (Vec<Left>, Vec<u32>) = left.into_iter().unzip();
     // By case, which assumptions leave the fewest values; of each that are needed to explain one,
     // what was found.
     let mut of_case = vec![0usize; setting.cases.len()];
@@ -80,11 +81,10 @@ pub(super) fn run(
     for way in ways.into_iter().flat_map(|ways| ways.tried) {
         let (_, outcome) = setting.outcome(way, &ln_prior, attacker)?;
         let mut is_needed = false;
-        for (case, other) in outcome.left.into_iter().enumerate() {
-            let [before, count] = [&left[case], &other].map(|left| left.values.len());
-            if count > 0 && (before == 0 || count < before) {
-                (left[case], of_case[case]) = (other, found.len());
-                is_needed |= count == 1;
+        for (case, (other, person)) in outcome.left.into_iter().enumerate() {
+            if left[case].take_fewer(other) {
+                (of_case[case], people_left[case]) = (found.len(), person);
+                is_needed |= left[case].values.len() == 1;
             }
         }
         found.push(if is_needed { outcome.groups } else { Vec::new() });
@@ -106,7 +106,8 @@ pub(super) fn run(
     let exposed = (0..setting.cases.len()).filter(|&case| left[case].values.len() == 1).take(EXPLAINED_MAX);
     for case in exposed {
         attacker.progress.check()?;
-        finding.explanations.extend(setting.explanation(case, &left[case], &found[of_case[case]])?);
+        let place = (case, people_left[case]);
+        finding.explanations.extend(setting.explanation(place, &left[case], &found[of_case[case]])?);
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
     Ok(())
@@ -208,7 +209,8 @@ impl<'a> Setting<'a> {
         }
         groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
         let grouped: Vec<Group<'_>> = groups.iter().map(Group::new).collect();
-        let left = (0..self.cases.len()).map(|case| self.left(case, &grouped)).collect();
+        let all: Vec<usize> = (0..standings.len()).collect();
+        let left = (0..self.cases.len()).map(|case| self.fewest(case, &all, &standings, &grouped)).collect();
         limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         let mut standings = standings;
         for (table, standing) in standings.iter_mut().enumerate() {
@@ -277,9 +279,8 @@ impl<'a> Setting<'a> {
         let mut is_true = true;
         let mut of_case = Vec::with_capacity(self.cases.len());
         for (number, case) in self.cases.iter().enumerate() {
-            // Those who stayed, and those who did not, are profiles apart; the first stands for
-            // all.
-            let mut first = None;
+            // Those who stayed, and those who did not, are profiles apart.
+            let mut parts = Vec::new();
             for (from, people) in self.split(number, tables, standings) {
                 let presence: Vec<Presence> =
                     tables.iter().map(|&table| self.presence(number, table, &standings[table], from)).collect();
@@ -298,27 +299,42 @@ impl<'a> Setting<'a> {
                         None => truth[profile as usize].push((value, people)),
                     }
                 }
-                first.get_or_insert(profile);
+                parts.push((from, profile));
             }
             is_true &= case.truth.is_some();
-            of_case.push(first.unwrap_or(0));
+            of_case.push(parts);
         }
         let beside = Beside { truth: is_true.then_some(&truth), ln_prior };
         let solved = solve(&problem, Layers::ALL, beside, attacker.progress)?;
         Ok(Solution { tables: tables.to_vec(), problem, solved, of_case })
     }
 
-    /// The people of a case in parts that are in the same tables, those who stayed first: the
-    /// number of its first person, and how many there are.
+    /// The people of a case in parts that are in the same tables: the number of the first person,
+    /// and how many there are.
     fn split(&self, case: usize, tables: &[usize], standings: &[Standing]) -> Vec<(u32, u32)> {
-        let stay = tables.iter().filter_map(|&table| match &standings[table] {
-            Standing::Stayed { people, .. } => Some(people[case]),
-            _ => None,
-        });
-        let mut ends: Vec<u32> = stay.chain([0, self.cases[case].people]).collect();
+        let mut ends = vec![0, self.cases[case].people];
+        for &table in tables {
+            if let Standing::Stayed { people, .. } = &standings[table] {
+                people.of_case(case).for_each(|(from, to)| ends.extend([from, to]));
+            }
+        }
         ends.sort_unstable();
         ends.dedup();
         ends.windows(2).map(|ends| (ends[0], ends[1] - ends[0])).collect()
+    }
+
+    /// The fewest values that are left to a person of a case, and which person it is: of two who
+    /// look alike, the one who stayed may have several left and the one who came a single one.
+    fn fewest(&self, case: usize, all: &[usize], standings: &[Standing], groups: &[Group<'_>]) -> (Left, u32) {
+        let mut fewest: Option<(Left, u32)> = None;
+        for (person, _) in self.split(case, all, standings) {
+            let own = self.left(case, person, groups);
+            match &mut fewest {
+                None => fewest = Some((own, person)),
+                Some((left, of)) => *of = if left.take_fewer(own) { person } else { *of },
+            }
+        }
+        fewest.unwrap_or((Left { people: 0, values: Vec::new(), is_decided: true }, 0))
     }
 
     /// Whether the person of a case with this number is in a table.
@@ -327,20 +343,26 @@ impl<'a> Setting<'a> {
             _ if self.sides[table].places[self.cases[case].places[table] as usize].is_empty() => Presence::Away,
             Standing::Everyone { absent: 0, .. } => Presence::Here,
             Standing::Everyone { .. } => Presence::Either,
-            Standing::Stayed { people, .. } if number < people[case] => Presence::Here,
+            Standing::Stayed { people, .. } if people.contains(case, number) => Presence::Here,
             _ => Presence::Away,
         }
     }
 
     /// Why the people of a case have the one value that is left: from the classes of one group of
     /// tables, or from what each group and table leaves.
-    fn explanation(&self, number: usize, left: &Left, groups: &[Solution]) -> Result<Option<Explanation>, TableError> {
+    fn explanation(
+        &self,
+        (number, person): (usize, u32),
+        left: &Left,
+        groups: &[Solution],
+    ) -> Result<Option<Explanation>, TableError> {
         let case = &self.cases[number];
         let [(value, _)] = left.values[..] else { return Ok(None) };
         let mut steps = Vec::new();
         for group in groups {
-            let profile = group.of_case[number] as usize;
-            let (own, anyhow) = Group::new(group).alternatives(number);
+            let group_of = Group::new(group);
+            let profile = group_of.profile(number, person);
+            let (own, anyhow) = group_of.alternatives(number, person);
             if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
                 let certain = Certainty { profile, value, anyhow };
                 let found = explanation::steps(self.tables, &group.tables, &group.problem, certain)?;
@@ -375,8 +397,8 @@ impl<'a> Setting<'a> {
         if more > 0 { format!("{} and {more} more", texts.join(", ")) } else { texts.join(", ") }
     }
 
-    /// The fewest values that some alternative leaves to the people of a case.
-    fn left(&self, number: usize, groups: &[Group<'_>]) -> Left {
+    /// The fewest values that some alternative leaves to a person of a case.
+    fn left(&self, number: usize, person: u32, groups: &[Group<'_>]) -> Left {
         let case = &self.cases[number];
         let is_nowhere = |(side, &place): (&Side, &u32)| side.places[place as usize].is_empty();
         if self.sides.iter().zip(&case.places).all(is_nowhere) {
@@ -384,7 +406,7 @@ impl<'a> Setting<'a> {
         }
         let mut alternatives: Option<Vec<Left>> = None;
         for group in groups {
-            let (own, _) = group.alternatives(number);
+            let (own, _) = group.alternatives(number, person);
             alternatives = Some(match alternatives {
                 None => own,
                 Some(before) => crossed(&before, &own),
@@ -401,10 +423,11 @@ impl<'a> Setting<'a> {
                 });
             }
         }
-        let possible = alternatives.unwrap_or_default().into_iter().filter(|left| !left.values.is_empty());
-        let worst = possible.min_by_key(|left| left.values.len());
-        let left = worst.unwrap_or(Left { people: 0, values: Vec::new(), is_decided: true });
-        Left { people: u64::from(case.people), ..left }
+        let mut left = Left { people: u64::from(case.people), values: Vec::new(), is_decided: true };
+        for other in alternatives.unwrap_or_default() {
+            left.take_fewer(other);
+        }
+        left
     }
 
     /// What a table says of the person looked for and of no other. `None` where they are not in it.
@@ -491,7 +514,7 @@ impl<'a> Setting<'a> {
 struct Group<'a> {
     tables: &'a [usize],
     solved: &'a Solved,
-    of_case: &'a [u32],
+    of_case: &'a [Vec<(u32, u32)>],
     /// By profile, its scenarios.
     scenarios: Vec<Vec<u32>>,
 }
@@ -499,7 +522,7 @@ struct Group<'a> {
 impl<'a> Group<'a> {
     fn new(of: &'a Solution) -> Group<'a> {
         let Solution { tables, solved, of_case, .. } = of;
-        let profiles = of_case.iter().max().map_or(0, |&most| most as usize + 1);
+        let profiles = of_case.iter().flatten().map(|&(_, profile)| profile as usize + 1).max().unwrap_or(0);
         let mut scenarios = vec![Vec::new(); profiles];
         for (number, scenario) in solved.scenarios.iter().enumerate() {
             if let Some(own) = scenarios.get_mut(scenario.profile as usize) {
@@ -509,10 +532,17 @@ impl<'a> Group<'a> {
         Group { tables, solved, of_case, scenarios }
     }
 
-    /// The values left to the people of a case, for each combination of classes that the attacker
-    /// can know; and whether they may have been suppressed.
-    fn alternatives(&self, case: usize) -> (Vec<Left>, bool) {
-        let scenarios = &self.scenarios[self.of_case[case] as usize];
+    /// The profile of a person of a case.
+    fn profile(&self, case: usize, person: u32) -> usize {
+        let parts = &self.of_case[case];
+        let after = parts.partition_point(|&(first, _)| first <= person);
+        parts[after.saturating_sub(1)].1 as usize
+    }
+
+    /// The values left to a person of a case, for each combination of classes that the attacker can
+    /// know; and whether they may have been suppressed.
+    fn alternatives(&self, case: usize, person: u32) -> (Vec<Left>, bool) {
+        let scenarios = &self.scenarios[self.profile(case, person)];
         let of = |anyhow: bool| -> Vec<Left> {
             let scenarios = scenarios.iter().map(|&number| &self.solved.scenarios[number as usize]);
             let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| Left {

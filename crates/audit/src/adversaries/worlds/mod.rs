@@ -122,6 +122,22 @@ pub(crate) struct Left {
 }
 
 impl Left {
+    /// Takes what other assumptions leave to the same people where it is fewer values; whether it
+    /// is. Where something is open under either, still fewer values may be possible than are left.
+    fn take_fewer(&mut self, other: Left) -> bool {
+        let [before, count] = [&*self, &other].map(|left| left.values.len());
+        let is_decided = self.is_decided && other.is_decided;
+        let is_fewer = count > 0 && (before == 0 || count < before);
+        if is_fewer {
+            *self = Left { people: self.people, ..other };
+        }
+        self.is_decided = match self.values.len() {
+            1 => self.is_decided,
+            _ => is_decided,
+        };
+        is_fewer
+    }
+
     /// The confidence in the likeliest value: counted, or the least that it must be.
     pub(crate) fn confidence(&self) -> f64 {
         let counted = self.values.iter().filter_map(|(_, share)| *share).fold(0.0, f64::max);

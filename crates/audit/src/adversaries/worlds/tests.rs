@@ -110,6 +110,43 @@ fn the_next_release_of_a_custodian_with_two_people_more() {
     assert_eq!(attack_with(&strangers, Some(&source), Columns::All).at_risk, 0, "others do not know who stayed");
 }
 
+/// The newest release has other columns than the earlier one, and a second y. Of the two people who
+/// have y one came, and who knows which one knows their value; it can be either.
+#[test]
+fn who_came_to_the_next_release_with_other_columns() {
+    let old = classes(&["a", "s"], &[["0..9", "x"], ["0..9", "y"], ["0..9", "z"]]);
+    let new = classes(&["b", "s"], &[["u..v", "x"], ["u..v", "y"], ["u..v", "y"], ["u..v", "z"]]);
+    let source = [["1", "u..v", "x"], ["1", "u..v", "y"], ["1", "u..v", "y"], ["1", "u..v", "z"]];
+    let own = |name, classes| Released { custodian: Some(0), ..released(name, classes) };
+    let tables = [own("old", &old), own("new", &new)];
+    let found = attack_with(&tables, Some(&table(&["a", "b", "s"], &source)), Columns::All);
+    assert_eq!((found.people_at_risk.as_slice(), found.effective_l), ([1, 2].as_slice(), Some(1)), "{found:?}");
+    assert_eq!(found.details["exact"], json!(true), "{found:?}");
+    assert_eq!(found.explanations.len(), 1, "{found:?}");
+    // Two more y: four values for three who came, one of them twice or more often.
+    let new = [["u..v", "x"], ["u..v", "y"], ["u..v", "y"], ["u..v", "y"], ["u..v", "z"], ["u..v", "z"]];
+    let new = classes(&["b", "s"], &new);
+    let source = [source.to_vec(), vec![["1", "u..v", "y"], ["1", "u..v", "z"]]].concat();
+    let found =
+        attack_with(&[own("old", &old), own("new", &new)], Some(&table(&["a", "b", "s"], &source)), Columns::All);
+    assert_eq!((found.at_risk, found.effective_l), (0, Some(2)), "{found:?}");
+}
+
+/// Two people look alike, and two earlier releases of one custodian have one of them each. Where
+/// these are not the same one, the third person has what is left.
+#[test]
+fn who_stayed_in_one_release_need_not_have_stayed_in_the_other() {
+    let one = classes(&["a", "s"], &[["0..9", "y"]]);
+    let new = classes(&["a", "s"], &[["0..9", "y"], ["0..9", "y"], ["0..9", "x"]]);
+    let source = table(&["a", "s"], &[["1", "y"], ["1", "y"], ["1", "x"]]);
+    let own = |name, classes| Released { custodian: Some(0), ..released(name, classes) };
+    let found = attack(&[own("1", &one), own("new", &new)], Some(&source));
+    assert_eq!(found.people_at_risk, [0, 1], "{found:?}");
+    let found = attack(&[own("1", &one), own("2", &one), own("new", &new)], Some(&source));
+    assert_eq!(found.people_at_risk, [0, 1, 2], "{found:?}");
+    assert_eq!((&found.details["exact"], &found.details["stayed"]["all"]), (&json!(true), &json!(true)));
+}
+
 /// The same among forty others: not every way to stay is tried, which is said, and the person is
 /// found all the same.
 #[test]

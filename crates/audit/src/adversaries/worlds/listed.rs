@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 use hedgerow_table::{Cover, Progress, Table, TableError};
 use serde_json::json;
 
+use super::fewest::{Fewest, Outcome, Solution};
 use super::hypothesis::{Case, Standing, can_be_there, everyone, standing};
 use super::ways::{Ways, ways_to_stay};
 use super::{Attacker, Columns, EXPLAINED_MAX, Left, Tables, Tally, explanation};
@@ -25,23 +26,6 @@ struct Setting<'a> {
     of_person: Vec<u32>,
 }
 
-/// What one set of assumptions leaves.
-struct Outcome {
-    /// By case, the fewest values that are left to one of its people, and which of them it is.
-    left: Vec<(Left, u32)>,
-    groups: Vec<Solution>,
-    limits: Vec<String>,
-}
-
-/// The worlds of some tables.
-struct Solution {
-    tables: Vec<usize>,
-    problem: Problem,
-    solved: Solved,
-    /// By case, the first person of each part of it, with the profile of the part.
-    of_case: Vec<Vec<(u32, u32)>>,
-}
-
 pub(super) fn run(
     finding: &mut Finding,
     tables: &Tables<'_>,
@@ -49,7 +33,6 @@ pub(super) fn run(
     attacker: Attacker<'_>,
 ) -> Result<(), TableError> {
     let setting = Setting::new(tables, people, attacker)?;
-    let standings: Vec<Standing> = setting.standings(attacker.progress)?;
     let ln_prior: Vec<f64> = match attacker.prior {
         [] => Vec::new(),
         prior => {
@@ -57,60 +40,48 @@ pub(super) fn run(
             tables.values.iter().map(|value| of(value).ln()).collect()
         }
     };
-    let (standings, first) = setting.outcome(standings, &ln_prior, attacker)?;
-    let Outcome { left, groups, limits } = first;
-    let (mut left, mut people_left): (Vec<Left>, Vec<u32>) = left.into_iter().unzip();
-    // By case, which assumptions leave the fewest values; of each that are needed to explain one,
-    // what was found.
-    let mut of_case = vec![0usize; setting.cases.len()];
-    let mut found = vec![groups];
+    let mut fewest = Fewest::new(setting.cases.len());
+    let Examined { standings, stayed } = setting.examine(&mut fewest, &ln_prior, attacker)?;
     let mut assumed = setting.assumed(&standings);
-    let ways = setting.ways_to_stay(&standings, attacker.progress)?;
-    if let Some(Ways { tried, all }) = &ways {
+    if let Some((tried, all)) = stayed {
         assumed
             .push_str("; the attacker may also know who of a custodian's people stayed from one release to the next");
-        finding.details.insert("stayed".to_owned(), json!({ "tried": tried.len(), "all": all }));
+        finding.details.insert("stayed".to_owned(), json!({ "tried": tried, "all": all }));
         if !all {
             finding.note(format!(
-                "who stayed from an earlier release of the same custodian to the newest was supposed in {} ways, which \
-                 are not all: an attacker who knows who did may be certain of more than is counted here",
-                tried.len()
+                "who stayed from an earlier release of the same custodian to the newest was supposed in {tried} ways, \
+                 which are not all: an attacker who knows who did may be certain of more than is counted here",
             ));
         }
-    }
-    for way in ways.into_iter().flat_map(|ways| ways.tried) {
-        let (_, outcome) = setting.outcome(way, &ln_prior, attacker)?;
-        let mut is_needed = false;
-        for (case, (other, person)) in outcome.left.into_iter().enumerate() {
-            if left[case].take_fewer(other) {
-                (of_case[case], people_left[case]) = (found.len(), person);
-                is_needed |= left[case].values.len() == 1;
-            }
-        }
-        found.push(if is_needed { outcome.groups } else { Vec::new() });
     }
     finding.details.insert("assumed".to_owned(), json!(assumed));
     finding.people = people.rows as u64;
     let mut tally = Tally::new();
     let mut nowhere = 0u64;
-    for (case, left) in setting.cases.iter().zip(&left) {
+    for (case, left) in setting.cases.iter().zip(&fewest.left) {
         nowhere += if left.values.is_empty() { left.people } else { 0 };
         tally.add(finding, left, || setting.exposure(case, left));
     }
-    tally.finish(finding, &limits);
+    tally.finish(finding, &fewest.limits);
     if nowhere > 0 {
         finding.details.insert("not_in_all".to_owned(), json!(nowhere));
     }
-    let places: Vec<(bool, f64)> = left.iter().map(|left| (left.values.len() == 1, left.confidence())).collect();
+    let places: Vec<(bool, f64)> = fewest.left.iter().map(|left| (left.values.len() == 1, left.confidence())).collect();
     finding.list_people(&setting.of_person, &places);
-    let exposed = (0..setting.cases.len()).filter(|&case| left[case].values.len() == 1).take(EXPLAINED_MAX);
+    let exposed = (0..setting.cases.len()).filter(|&case| fewest.left[case].values.len() == 1).take(EXPLAINED_MAX);
     for case in exposed {
         attacker.progress.check()?;
-        let place = (case, people_left[case]);
-        finding.explanations.extend(setting.explanation(place, &left[case], &found[of_case[case]])?);
+        let (found, person) = fewest.of_case[case];
+        finding.explanations.extend(setting.explanation((case, person), &fewest.left[case], &fewest.found[found])?);
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
     Ok(())
+}
+
+/// What was assumed first, and in how many ways people may have stayed, whether these are all.
+struct Examined {
+    standings: Vec<Standing>,
+    stayed: Option<(usize, bool)>,
 }
 
 impl<'a> Setting<'a> {
@@ -157,18 +128,46 @@ impl<'a> Setting<'a> {
         Ok(Setting { tables, sides, cases, of_person })
     }
 
-    fn standings(&self, progress: &dyn Progress) -> Result<Vec<Standing>, TableError> {
-        let all = everyone(&self.cases);
+    /// Every set of assumptions about who is in which table, one after the other.
+    fn examine(&self, fewest: &mut Fewest, ln_prior: &[f64], attacker: Attacker<'_>) -> Result<Examined, TableError> {
+        let progress = attacker.progress;
+        let standings = self.standings(&self.cases, progress)?;
+        let believed = self.believed(&standings, progress)?;
+        let (standings, first) = self.outcome(standings, ln_prior, attacker)?;
+        fewest.offer(first);
+        let ways = self.ways_to_stay(&standings, progress)?;
+        let stayed = ways.as_ref().map(|ways| (ways.tried.len(), ways.all));
+        for others in believed.into_iter().chain(ways.into_iter().flat_map(|ways| ways.tried)) {
+            fewest.offer(self.outcome(others, ln_prior, attacker)?.1);
+        }
+        Ok(Examined { standings, stayed })
+    }
+
+    fn standings(&self, cases: &[Case], progress: &dyn Progress) -> Result<Vec<Standing>, TableError> {
+        let all = everyone(cases);
         let mut standings = Vec::with_capacity(self.sides.len());
         for (table, (side, (released, _))) in self.sides.iter().zip(&self.tables.tables).enumerate() {
-            let own = standing(side, table, &self.cases, released.suppressed, released.counterfeit);
+            let own = standing(side, table, cases, released.suppressed, released.counterfeit);
             let is_possible = match own {
-                Standing::Everyone { absent, .. } => can_be_there(side, table, &self.cases, &all, absent, progress)?,
+                Standing::Everyone { absent, .. } => can_be_there(side, table, cases, &all, absent, progress)?,
                 _ => true,
             };
             standings.push(if is_possible { own } else { Standing::Target });
         }
         Ok(standings)
+    }
+
+    /// What an attacker assumes who does not know the true values, where these deny it: that
+    /// everyone is in a table which could hold them, had they other values. What they conclude may
+    /// be true all the same.
+    fn believed(&self, standings: &[Standing], progress: &dyn Progress) -> Result<Option<Vec<Standing>>, TableError> {
+        let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
+        if !is_true || !standings.contains(&Standing::Target) {
+            return Ok(None);
+        }
+        let unknown: Vec<Case> = self.cases.iter().map(|case| Case { truth: None, ..case.clone() }).collect();
+        let believed = self.standings(&unknown, progress)?;
+        Ok(Some(believed).filter(|believed| believed != standings))
     }
 
     /// Earlier releases of the newest one's custodian that not everyone is in: who can have stayed.
@@ -362,7 +361,7 @@ impl<'a> Setting<'a> {
         for group in groups {
             let group_of = Group::new(group);
             let profile = group_of.profile(number, person);
-            let (own, anyhow) = group_of.alternatives(number, person);
+            let (own, anyhow) = group_of.alternatives(number, person, case.truth);
             if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
                 let certain = Certainty { profile, value, anyhow };
                 let found = explanation::steps(self.tables, &group.tables, &group.problem, certain)?;
@@ -406,7 +405,7 @@ impl<'a> Setting<'a> {
         }
         let mut alternatives: Option<Vec<Left>> = None;
         for group in groups {
-            let (own, _) = group.alternatives(number, person);
+            let (own, _) = group.alternatives(number, person, case.truth);
             alternatives = Some(match alternatives {
                 None => own,
                 Some(before) => crossed(&before, &own),
@@ -540,8 +539,9 @@ impl<'a> Group<'a> {
     }
 
     /// The values left to a person of a case, for each combination of classes that the attacker can
-    /// know; and whether they may have been suppressed.
-    fn alternatives(&self, case: usize, person: u32) -> (Vec<Left>, bool) {
+    /// know; and whether they may have been suppressed. What leaves their true value out, where it
+    /// is known, is not so: they are not in that class, or not all people are in the tables.
+    fn alternatives(&self, case: usize, person: u32, truth: Option<u32>) -> (Vec<Left>, bool) {
         let scenarios = &self.scenarios[self.profile(case, person)];
         let of = |anyhow: bool| -> Vec<Left> {
             let scenarios = scenarios.iter().map(|&number| &self.solved.scenarios[number as usize]);
@@ -550,7 +550,11 @@ impl<'a> Group<'a> {
                 values: scenario.left().map(|query| (query.value, query.share)).collect(),
                 is_decided: scenario.is_decided(),
             });
-            left.filter(|left| !left.values.is_empty()).collect()
+            let is_so = |left: &Left| match truth {
+                None => !left.values.is_empty(),
+                Some(truth) => left.values.iter().any(|(value, _)| *value == truth),
+            };
+            left.filter(is_so).collect()
         };
         let in_all = of(false);
         // Who cannot be in every table was suppressed in one: what every world gives them is known.

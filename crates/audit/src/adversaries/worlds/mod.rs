@@ -6,13 +6,15 @@
 //! possible: everything that it counts is then used. Where it is not possible, the table is *weak*:
 //! it says of the person whom the attacker looks for that their value is one of those in their
 //! cells, and nothing of others. Where true values are known, a table that cannot hold them is weak
-//! too, so that no certainty follows from people who are not there.
+//! too, so that no certainty follows from people who are not there. An attacker does not know them,
+//! and may take such a table to be strong: what follows is counted as well, where it is true.
 //!
 //! Without a list of people the attacker knows the cells of one person, and of the others that they
 //! are the rows of the tables.
 
 mod cells;
 mod explanation;
+mod fewest;
 mod hypothesis;
 mod joint;
 mod listed;

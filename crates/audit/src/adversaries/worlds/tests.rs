@@ -243,6 +243,25 @@ fn people_who_are_not_in_a_release_lead_to_no_false_certainty() {
     assert_eq!(found.people_at_risk, [0, 3], "{found:?}");
 }
 
+/// The second person is not in the second release, which the attacker, who takes everyone to be in
+/// it, does not know: they are wrong about two people and right about the other two. A list with the
+/// true values counts these two, and one without them all four.
+#[test]
+fn true_values_in_the_list_do_not_make_the_verdict_milder() {
+    let one = classes(&["a", "s"], &[["0", "s"], ["0", "r"], ["1", "q"], ["1", "r"]]);
+    let two = classes(&["b", "s"], &[["x", "q"], ["x", "r"], ["y", "r"], ["y", "s"]]);
+    let tables = [released("1", &one), released("2", &two)];
+    let people = [["1", "x", "q"], ["0", "x", "s"], ["0", "y", "r"], ["1", "y", "r"]];
+    let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
+    let found = attack(&tables, Some(&table(&["a", "b"], &without)));
+    assert_eq!(found.people_at_risk, [0, 1, 2, 3], "{found:?}");
+    let found = attack(&tables, Some(&table(&["a", "b", "s"], &people)));
+    assert_eq!((found.people_at_risk.as_slice(), found.effective_l), ([0, 3].as_slice(), Some(1)), "{found:?}");
+    let mut values: Vec<&str> = found.explanations.iter().map(|explanation| explanation.value.as_str()).collect();
+    values.sort_unstable();
+    assert_eq!(values, ["q", "r"], "{found:?}");
+}
+
 /// Cheong, Wu, Wong, section 4.2.2: the sets of the classes leave two values whatever the joint
 /// cell is; its size leaves one.
 #[test]

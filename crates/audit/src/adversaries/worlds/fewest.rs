@@ -20,33 +20,51 @@ pub(super) struct Solution {
     pub(super) of_case: Vec<Vec<(u32, u32)>>,
 }
 
+/// Values of one set of assumptions that explain something.
+pub(super) struct Found {
+    /// Which way in which people can be in classes that the list does not tell apart; `None` where
+    /// nothing was supposed of that.
+    pub(super) way: Option<usize>,
+    pub(super) groups: Vec<Solution>,
+}
+
 /// The fewest values that any of several sets of assumptions leaves, by case.
 pub(super) struct Fewest {
     pub(super) left: Vec<Left>,
-    /// Which of `found` leaves them, and the person of the case whom it leaves them.
-    pub(super) of_case: Vec<(usize, u32)>,
+    /// Which of `found` leaves them, and to which case and person there.
+    pub(super) of_case: Vec<(usize, usize, u32)>,
     /// Of each set of assumptions that is needed to explain a value, what was found.
-    pub(super) found: Vec<Vec<Solution>>,
+    pub(super) found: Vec<Found>,
     pub(super) limits: Vec<String>,
 }
 
 impl Fewest {
-    pub(super) fn new(cases: usize) -> Fewest {
-        let left = (0..cases).map(|_| Left { people: 0, values: Vec::new(), is_decided: true }).collect();
-        Fewest { left, of_case: vec![(0, 0); cases], found: Vec::new(), limits: Vec::new() }
+    /// By case, its people.
+    pub(super) fn new(people: impl Iterator<Item = u64>) -> Fewest {
+        let left: Vec<Left> = people.map(|people| Left { people, values: Vec::new(), is_decided: true }).collect();
+        Fewest { of_case: vec![(0, 0, 0); left.len()], left, found: Vec::new(), limits: Vec::new() }
     }
 
-    pub(super) fn offer(&mut self, outcome: Outcome) {
+    /// Takes what is fewer. Where `way` says so, the cases of the outcome are others, each part of
+    /// the one that is named.
+    pub(super) fn offer(&mut self, outcome: Outcome, way: Option<(usize, &[usize])>) {
         let mut is_needed = false;
-        for (case, (other, person)) in outcome.left.into_iter().enumerate() {
-            self.left[case].people = other.people;
+        for (number, (other, person)) in outcome.left.into_iter().enumerate() {
+            let case = way.map_or(number, |(_, of)| of[number]);
             if self.left[case].take_fewer(other) {
-                self.of_case[case] = (self.found.len(), person);
+                self.of_case[case] = (self.found.len(), number, person);
                 is_needed |= self.left[case].values.len() == 1;
             }
         }
-        self.found.push(if is_needed { outcome.groups } else { Vec::new() });
+        let groups = if is_needed { outcome.groups } else { Vec::new() };
+        self.found.push(Found { way: way.map(|(number, _)| number), groups });
         let new: Vec<String> = outcome.limits.into_iter().filter(|limit| !self.limits.contains(limit)).collect();
         self.limits.extend(new);
+    }
+
+    /// Something was not examined that may leave fewer values.
+    pub(super) fn leave_open(&mut self, why: String) {
+        self.left.iter_mut().filter(|left| left.values.len() > 1).for_each(|left| left.is_decided = false);
+        self.limits.push(why);
     }
 }

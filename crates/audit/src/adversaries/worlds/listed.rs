@@ -5,18 +5,20 @@ use hedgerow_table::{Cover, Progress, Table, TableError};
 use serde_json::json;
 
 use super::fewest::{Fewest, Outcome, Solution};
+use super::group::{Group, crossed};
 use super::hypothesis::{Case, Standing, can_be_there, everyone, standing};
+use super::lacking::{Lacking, Part};
 use super::ways::{Ways, ways_to_stay};
 use super::{Attacker, Columns, EXPLAINED_MAX, Left, Tables, Tally, explanation};
 use crate::finding::{Explanation, Exposure, Finding, ReleaseCells};
 use crate::people::FoundPeople;
-use crate::worlds::{Beside, Certainty, Layers, Presence, Problem, Profile, Side, Solved, Truth, solve};
-
-/// Sets of values that are distinguished for one case.
-const ALTERNATIVES_MAX: usize = 4096;
+use crate::worlds::{Beside, Certainty, Layers, Presence, Problem, Profile, Side, Truth, solve};
 
 /// Releases that contradict each other are divided into groups that do not, up to this number.
 const DIVIDED_MAX: usize = 4;
+
+/// Sets of assumptions that are tried where the list lacks columns.
+const TRIED_MAX: usize = 8192;
 
 /// The people and the tables, before anything was assumed.
 struct Setting<'a> {
@@ -40,9 +42,37 @@ pub(super) fn run(
             tables.values.iter().map(|value| of(value).ln()).collect()
         }
     };
-    let mut fewest = Fewest::new(setting.cases.len());
-    let Examined { standings, stayed } = setting.examine(&mut fewest, &ln_prior, attacker)?;
+    let people_of = || setting.cases.iter().map(|case| u64::from(case.people));
+    let mut fewest = Fewest::new(people_of());
+    let Examined { standings, mut stayed } = setting.examine(&mut fewest, None, &ln_prior, attacker)?;
     let mut assumed = setting.assumed(&standings);
+    let lacking = Lacking::new(tables, &setting.sides, people);
+    let ways = lacking.as_ref().and_then(|lacking| lacking.every_way(&setting.cases)).unwrap_or_default();
+    if let Some(lacking) = &lacking {
+        let mut of_all = Fewest::new(people_of());
+        for (number, way) in ways.iter().enumerate() {
+            attacker.progress.check()?;
+            let (completed, of_case) = setting.completed(lacking, way);
+            let examined = completed.examine(&mut of_all, Some((number, &of_case)), &ln_prior, attacker)?;
+            stayed = [stayed, examined.stayed].into_iter().flatten().reduce(|one, two| (one.0 + two.0, one.1 & two.1));
+            if of_all.found.len() > TRIED_MAX {
+                break;
+            }
+        }
+        let all = !ways.is_empty() && of_all.found.len() <= TRIED_MAX;
+        let [columns, names] = [lacking.columns().join("`, `"), lacking.names().join(" and ")];
+        if all {
+            fewest = of_all;
+            assumed.push_str(", and every way in which all people can be in them");
+        } else {
+            fewest.leave_open(format!(
+                "the list of people lacks `{columns}`, and there are too many ways in which they can be in the \
+                 classes of {names}: who knows `{columns}` of everyone may be certain of more"
+            ));
+        }
+        let details = json!({ "columns": lacking.columns(), "releases": lacking.names(), "all": all });
+        finding.details.insert("lacking".to_owned(), details);
+    }
     if let Some((tried, all)) = stayed {
         assumed
             .push_str("; the attacker may also know who of a custodian's people stayed from one release to the next");
@@ -58,9 +88,18 @@ pub(super) fn run(
     finding.people = people.rows as u64;
     let mut tally = Tally::new();
     let mut nowhere = 0u64;
-    for (case, left) in setting.cases.iter().zip(&fewest.left) {
+    // The list as it was completed where the fewest values are left to a case.
+    let completed = |found: usize| {
+        let way = fewest.found.get(found).and_then(|found| ways.get(found.way?));
+        lacking.as_ref().zip(way).map(|(lacking, way)| setting.completed(lacking, way).0)
+    };
+    for (left, &(found, case, _)) in fewest.left.iter().zip(&fewest.of_case) {
         nowhere += if left.values.is_empty() { left.people } else { 0 };
-        tally.add(finding, left, || setting.exposure(case, left));
+        tally.add(finding, left, || {
+            let completed = completed(found);
+            let setting = completed.as_ref().unwrap_or(&setting);
+            setting.exposure(&setting.cases[case], left)
+        });
     }
     tally.finish(finding, &fewest.limits);
     if nowhere > 0 {
@@ -71,8 +110,11 @@ pub(super) fn run(
     let exposed = (0..setting.cases.len()).filter(|&case| fewest.left[case].values.len() == 1).take(EXPLAINED_MAX);
     for case in exposed {
         attacker.progress.check()?;
-        let (found, person) = fewest.of_case[case];
-        finding.explanations.extend(setting.explanation((case, person), &fewest.left[case], &fewest.found[found])?);
+        let (found, number, person) = fewest.of_case[case];
+        let completed = completed(found);
+        let setting = completed.as_ref().unwrap_or(&setting);
+        let groups = &fewest.found[found].groups;
+        finding.explanations.extend(setting.explanation((number, person), &fewest.left[case], groups)?);
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
     Ok(())
@@ -128,17 +170,44 @@ impl<'a> Setting<'a> {
         Ok(Setting { tables, sides, cases, of_person })
     }
 
+    /// The same where it is known of all people in which classes they are; with the case that each
+    /// case is part of.
+    fn completed(&self, lacking: &Lacking<'_>, way: &[Part]) -> (Setting<'a>, Vec<usize>) {
+        let mut sides = self.sides.clone();
+        for (table, _) in &lacking.of_table {
+            let side = &mut sides[*table];
+            side.places = (0..side.sizes.len() as u32).map(|class| vec![class]).chain([Vec::new()]).collect();
+            side.shown = false;
+        }
+        let case = |(case, people, classes): &Part| {
+            let mut places = self.cases[*case].places.clone();
+            for ((table, _), &class) in lacking.of_table.iter().zip(classes) {
+                places[*table] = class.min(sides[*table].sizes.len() as u32);
+            }
+            Case { places, people: *people, truth: self.cases[*case].truth }
+        };
+        let cases = way.iter().map(case).collect();
+        let of_case = way.iter().map(|(case, ..)| *case).collect();
+        (Setting { tables: self.tables, sides, cases, of_person: Vec::new() }, of_case)
+    }
+
     /// Every set of assumptions about who is in which table, one after the other.
-    fn examine(&self, fewest: &mut Fewest, ln_prior: &[f64], attacker: Attacker<'_>) -> Result<Examined, TableError> {
+    fn examine(
+        &self,
+        fewest: &mut Fewest,
+        way: Option<(usize, &[usize])>,
+        ln_prior: &[f64],
+        attacker: Attacker<'_>,
+    ) -> Result<Examined, TableError> {
         let progress = attacker.progress;
         let standings = self.standings(&self.cases, progress)?;
         let believed = self.believed(&standings, progress)?;
         let (standings, first) = self.outcome(standings, ln_prior, attacker)?;
-        fewest.offer(first);
+        fewest.offer(first, way);
         let ways = self.ways_to_stay(&standings, progress)?;
         let stayed = ways.as_ref().map(|ways| (ways.tried.len(), ways.all));
         for others in believed.into_iter().chain(ways.into_iter().flat_map(|ways| ways.tried)) {
-            fewest.offer(self.outcome(others, ln_prior, attacker)?.1);
+            fewest.offer(self.outcome(others, ln_prior, attacker)?.1, way);
         }
         Ok(Examined { standings, stayed })
     }
@@ -507,76 +576,4 @@ impl<'a> Setting<'a> {
         };
         Exposure { cells: cells.collect(), values, people: left.people, why }
     }
-}
-
-/// Tables whose worlds were looked at together.
-struct Group<'a> {
-    tables: &'a [usize],
-    solved: &'a Solved,
-    of_case: &'a [Vec<(u32, u32)>],
-    /// By profile, its scenarios.
-    scenarios: Vec<Vec<u32>>,
-}
-
-impl<'a> Group<'a> {
-    fn new(of: &'a Solution) -> Group<'a> {
-        let Solution { tables, solved, of_case, .. } = of;
-        let profiles = of_case.iter().flatten().map(|&(_, profile)| profile as usize + 1).max().unwrap_or(0);
-        let mut scenarios = vec![Vec::new(); profiles];
-        for (number, scenario) in solved.scenarios.iter().enumerate() {
-            if let Some(own) = scenarios.get_mut(scenario.profile as usize) {
-                own.push(number as u32);
-            }
-        }
-        Group { tables, solved, of_case, scenarios }
-    }
-
-    /// The profile of a person of a case.
-    fn profile(&self, case: usize, person: u32) -> usize {
-        let parts = &self.of_case[case];
-        let after = parts.partition_point(|&(first, _)| first <= person);
-        parts[after.saturating_sub(1)].1 as usize
-    }
-
-    /// The values left to a person of a case, for each combination of classes that the attacker can
-    /// know; and whether they may have been suppressed. What leaves their true value out, where it
-    /// is known, is not so: they are not in that class, or not all people are in the tables.
-    fn alternatives(&self, case: usize, person: u32, truth: Option<u32>) -> (Vec<Left>, bool) {
-        let scenarios = &self.scenarios[self.profile(case, person)];
-        let of = |anyhow: bool| -> Vec<Left> {
-            let scenarios = scenarios.iter().map(|&number| &self.solved.scenarios[number as usize]);
-            let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| Left {
-                people: 0,
-                values: scenario.left().map(|query| (query.value, query.share)).collect(),
-                is_decided: scenario.is_decided(),
-            });
-            let is_so = |left: &Left| match truth {
-                None => !left.values.is_empty(),
-                Some(truth) => left.values.iter().any(|(value, _)| *value == truth),
-            };
-            left.filter(is_so).collect()
-        };
-        let in_all = of(false);
-        // Who cannot be in every table was suppressed in one: what every world gives them is known.
-        if in_all.is_empty() { (of(true), true) } else { (in_all, false) }
-    }
-}
-
-/// Every alternative of one with every alternative of the other, each set of values once.
-fn crossed(before: &[Left], other: &[Left]) -> Vec<Left> {
-    let mut all: Vec<Left> = Vec::new();
-    for one in before {
-        for two in other {
-            let kept = one.values.iter().filter(|(value, _)| two.values.iter().any(|(other, _)| other == value));
-            let values: Vec<(u32, Option<f64>)> = kept.copied().collect();
-            let whole = values.len() == one.values.len();
-            let values = values.into_iter().map(|(value, share)| (value, share.filter(|_| whole))).collect();
-            let left = Left { people: 0, values, is_decided: one.is_decided && two.is_decided };
-            let same = |known: &Left| known.values.iter().map(|v| v.0).eq(left.values.iter().map(|v| v.0));
-            if !left.values.is_empty() && all.len() < ALTERNATIVES_MAX && !all.iter().any(same) {
-                all.push(left);
-            }
-        }
-    }
-    all
 }

@@ -15,8 +15,10 @@
 mod cells;
 mod explanation;
 mod fewest;
+mod group;
 mod hypothesis;
 mod joint;
+mod lacking;
 mod listed;
 mod ways;
 
@@ -39,7 +41,7 @@ pub enum Columns {
     /// Nothing: the attacker has the list and no more.
     #[default]
     Listed,
-    /// All of them: the attacker knows the class of the person they look for, the auditor does not.
+    /// All of them, of everyone: the attacker knows who is in which class, the auditor does not.
     All,
 }
 

@@ -179,6 +179,34 @@ fn columns_that_the_source_lacks_are_known_to_the_attacker() {
     assert!(found.at_risk > 0, "a person aged 0 in class 7 has q: {found:?}");
 }
 
+/// The source lacks the other release's column. Who knows it of everyone knows which two people are
+/// in different classes of it, and so their values; it can be any pair. To know the class of one
+/// person alone tells nothing.
+#[test]
+fn columns_that_the_source_lacks_are_known_of_everyone() {
+    let one = [["0", "q"], ["0", "r"], ["1", "q"], ["1", "r"], ["3", "q"], ["3", "r"]];
+    let two = [["x", "q"], ["x", "r"], ["x", "r"], ["y", "q"], ["y", "q"], ["y", "r"]];
+    let (own, other) = (classes(&["a", "s"], &one), classes(&["b", "s"], &two));
+    let tables = [released("other", &other), released("own", &own)];
+    let full = [["0", "x", "q"], ["0", "x", "r"], ["1", "y", "q"], ["1", "x", "r"], ["3", "y", "q"], ["3", "y", "r"]];
+    let found = attack(&tables, Some(&table(&["a", "b", "s"], &full)));
+    assert_eq!(found.people_at_risk, [2, 3], "{found:?}");
+    let source: Vec<[&str; 2]> = full.iter().map(|[a, _, s]| [*a, *s]).collect();
+    let found = attack_with(&tables, Some(&table(&["a", "s"], &source)), Columns::All);
+    assert_eq!(found.people_at_risk, [0, 1, 2, 3, 4, 5], "{found:?}");
+    assert_eq!(found.details["exact"], json!(true), "{found:?}");
+    let lacking = json!({ "columns": ["b"], "releases": ["other"], "all": true });
+    assert_eq!(found.details["lacking"], lacking);
+    assert!(found.explanations.iter().all(|explanation| !explanation.steps.is_empty()), "{found:?}");
+    // The same a hundred times over: too many ways, which is said.
+    let often = |rows: &[[&'static str; 2]]| -> Vec<[&str; 2]> { (0..100).flat_map(|_| rows.to_vec()).collect() };
+    let (own, other) = (classes(&["a", "s"], &often(&one)), classes(&["b", "s"], &often(&two)));
+    let tables = [released("other", &other), released("own", &own)];
+    let found = attack_with(&tables, Some(&table(&["a", "s"], &often(&source))), Columns::All);
+    assert_eq!((&found.details["exact"], &found.details["lacking"]["all"]), (&json!(false), &json!(false)));
+    assert!(found.notes.iter().any(|note| note.text.contains("lacks `b`")), "{found:?}");
+}
+
 /// Labels meet, but the person who has q in the second class is needed elsewhere.
 #[test]
 fn cells_that_cannot_meet_are_known_without_people() {

@@ -81,7 +81,7 @@ impl<'a> Worlds<'a> {
         worlds
     }
 
-    /// What an attacker takes to be so who does not know the true values.
+    /// The same to an attacker who does not know the true values.
     pub(crate) fn believed(&self) -> Worlds<'a> {
         let strong = (0..self.tables.len()).map(|table| self.standing(table, false)).collect();
         Worlds { strong, ..self.clone() }

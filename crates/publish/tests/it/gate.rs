@@ -366,8 +366,8 @@ fn the_gate_and_the_audit_agree_where_the_source_has_some_of_the_columns() {
         } else {
             refused += 1
         }
-        // Who is at risk to an attacker with a list that has both columns is so to the gate, where it
-        // does not say that there were too many ways.
+        // People at risk to an attacker with a list that has both columns are so to the gate, where
+        // it does not say that there were too many ways.
         write(&[0, 1, 2, 3]);
         let all = policy(folder.path(), &["sex", "place", "age"], 1);
         let full = read_any(&all, &folder.path().join("people.csv"), &NoProgress).unwrap();

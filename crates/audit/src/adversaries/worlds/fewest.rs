@@ -22,7 +22,7 @@ pub(super) struct Solution {
 
 /// Values of one set of assumptions that explain something.
 pub(super) struct Found {
-    /// Which way in which people can be in classes that the list does not tell apart; `None` where
+    /// The way in which people are in classes that the list does not tell apart; `None` where
     /// nothing was supposed of that.
     pub(super) way: Option<usize>,
     pub(super) groups: Vec<Solution>,
@@ -31,7 +31,7 @@ pub(super) struct Found {
 /// The fewest values that any of several sets of assumptions leaves, by case.
 pub(super) struct Fewest {
     pub(super) left: Vec<Left>,
-    /// Which of `found` leaves them, and to which case and person there.
+    /// The one of `found` that leaves them, and the case and person there.
     pub(super) of_case: Vec<(usize, usize, u32)>,
     /// Of each set of assumptions that is needed to explain a value, what was found.
     pub(super) found: Vec<Found>,

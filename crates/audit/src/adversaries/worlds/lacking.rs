@@ -19,11 +19,11 @@ const PEOPLE_MAX: usize = 20_000;
 const STEPS_MAX: usize = 200_000;
 const OPTIONS_MAX: usize = 64;
 
-/// Tables that are told apart by columns which the list of people lacks.
+/// Tables with classes that differ in columns which the list of people lacks.
 pub(super) struct Lacking<'a> {
     tables: &'a Tables<'a>,
     sides: &'a [Side],
-    /// Which tables these are, with the columns of each that lack.
+    /// The tables, with the columns of each that lack.
     pub(super) of_table: Vec<(usize, Vec<&'a str>)>,
 }
 
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Where a table counts people of a case who are in a class, by their true value.
+    /// The count of a table that people of a case are in, by their class and true value.
     fn count_at(&self, at: usize, case: &Case, class: u32) -> Option<usize> {
         let side = &self.lacking.sides[self.lacking.of_table[at].0];
         side.position(side.bucket_of[class as usize], case.truth?)

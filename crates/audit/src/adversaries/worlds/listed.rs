@@ -120,7 +120,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What was assumed first, and in how many ways people may have stayed, whether these are all.
+/// The first assumptions, and the number of ways in which people may have stayed, with whether
+/// these are all.
 struct Examined {
     standings: Vec<Standing>,
     stayed: Option<(usize, bool)>,
@@ -226,9 +227,9 @@ impl<'a> Setting<'a> {
         Ok(standings)
     }
 
-    /// What an attacker assumes who does not know the true values, where these deny it: that
-    /// everyone is in a table which could hold them, had they other values. What they conclude may
-    /// be true all the same.
+    /// The assumptions of an attacker who does not know the true values, where these deny them:
+    /// that everyone is in a table which could hold them, had they other values. The conclusions
+    /// may be true all the same.
     fn believed(&self, standings: &[Standing], progress: &dyn Progress) -> Result<Option<Vec<Standing>>, TableError> {
         let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
         if !is_true || !standings.contains(&Standing::Target) {

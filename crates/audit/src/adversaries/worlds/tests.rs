@@ -272,8 +272,8 @@ fn people_who_are_not_in_a_release_lead_to_no_false_certainty() {
 }
 
 /// The second person is not in the second release, which the attacker, who takes everyone to be in
-/// it, does not know: they are wrong about two people and right about the other two. A list with the
-/// true values counts these two, and one without them all four.
+/// it, does not know: they are wrong about two people and right about the other two. A list with
+/// the true values counts these two, and one without them all four.
 #[test]
 fn true_values_in_the_list_do_not_make_the_verdict_milder() {
     let one = classes(&["a", "s"], &[["0", "s"], ["0", "r"], ["1", "q"], ["1", "r"]]);

@@ -132,8 +132,8 @@ fn with_parts(mut way: Way, case: u32, parts: &[Part]) -> Way {
 }
 
 /// Some ways: of those whom a table does not tell apart and who have the same value, each case is
-/// once the first to have stayed, in all groups at once. In every second way those of a case who are
-/// in one table are, as far as they can, not those who are in the next.
+/// once the first to have stayed, in all groups at once. In every second way those of a case who
+/// are in one table are, as far as they can, not those who are in the next.
 fn some_ways(sides: &[Side], cases: &[Case], own: &[usize]) -> Vec<Way> {
     let turns: Vec<Vec<(u32, u32)>> = own.iter().map(|&table| turns(cases, table)).collect();
     let most = turns.iter().flatten().map(|&(_, of)| of as usize).max().unwrap_or(1);

@@ -15,8 +15,10 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 const WAYS_MAX: usize = 2048;
 const PEOPLE_MAX: usize = 20_000;
 
-/// Steps of the search for ways, and classes of all tables together in which one person can be.
+/// Steps of the search for ways; choices that it makes one after the other, of all people; and of
+/// one person.
 const STEPS_MAX: usize = 200_000;
+const CHOICES_MAX: usize = 1000;
 const OPTIONS_MAX: usize = 64;
 
 /// Tables with classes that differ in columns which the list of people lacks.
@@ -65,7 +67,13 @@ impl<'a> Lacking<'a> {
     pub(super) fn every_way(&self, cases: &[Case]) -> Option<Vec<Vec<Part>>> {
         let people: usize = cases.iter().map(|case| case.people as usize).sum();
         let most = WAYS_MAX.min(PEOPLE_MAX / people.max(1));
+        if cases.len() > CHOICES_MAX {
+            return None;
+        }
         let options: Vec<Vec<Vec<u32>>> = cases.iter().map(|case| self.options(case)).collect::<Option<_>>()?;
+        if options.iter().map(Vec::len).sum::<usize>() > CHOICES_MAX {
+            return None;
+        }
         let mut ways: Vec<Vec<Part>> = Vec::new();
         let is_true = cases.iter().all(|case| case.truth.is_some());
         for by_truth in [false, true].into_iter().take(1 + usize::from(is_true)) {

@@ -63,7 +63,6 @@ pub(super) fn run(
         let [columns, names] = [lacking.columns().join("`, `"), lacking.names().join(" and ")];
         if all {
             fewest = of_all;
-            assumed.push_str(", and every way in which all people can be in them");
         } else {
             fewest.leave_open(format!(
                 "the list of people lacks `{columns}`, and there are too many ways in which they can be in the \

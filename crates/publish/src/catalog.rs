@@ -295,6 +295,33 @@ pub struct CatalogAudit {
     pub by_catalog: bool,
 }
 
+impl CatalogAudit {
+    /// A warning where other releases use columns that the source lacks, and the ways in which its
+    /// people can be in their classes were too many to be tried.
+    pub(crate) fn lacking(&self, policy: &Policy) -> Option<InputError> {
+        let lacking = |finding: &Finding| finding.details.get("lacking").filter(|of| of["all"] == false).cloned();
+        let found: Vec<Value> = self.findings.iter().filter_map(lacking).collect();
+        let mut columns: Vec<String> = Vec::new();
+        let texts = found.iter().filter_map(|of| of["columns"].as_array()).flatten().filter_map(|name| name.as_str());
+        for name in texts {
+            if !columns.iter().any(|known| known == name) {
+                columns.push(name.to_owned());
+            }
+        }
+        if columns.is_empty() {
+            return None;
+        }
+        let names = columns.join("`, `");
+        let problem = format!(
+            "other releases use `{names}`, which the source lacks: the audit knows the class of one person at a time, \
+             and who knows `{names}` of everyone may be certain of more"
+        );
+        let hint = format!("publish from a source that has `{names}`");
+        let warning = InputError::new(policy.path.display().to_string(), problem, hint);
+        Some(warning.about("lacking", columns, None))
+    }
+}
+
 /// The releases of a gate's catalog and of the policy's community, opened once. Without either
 /// there are none.
 #[derive(Debug, Default)]

@@ -133,6 +133,7 @@ fn publish_with(
     };
     let (release, audited) = catalog.place(verified, policy, people, &options.gate, options.progress)?;
     let mut warnings: Vec<InputError> = bound.warnings.iter().cloned().chain(summary.warnings).collect();
+    warnings.extend(audited.as_ref().and_then(|audited| audited.lacking(policy)));
     if policy.has_units() && audited.is_some() {
         let problem = "the audit with other releases counts rows, not units: who knows all rows of a unit in several \
                        releases can exclude more";

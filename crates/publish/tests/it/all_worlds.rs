@@ -35,6 +35,8 @@ pub(crate) struct Worlds<'a> {
     values: Vec<String>,
     tables: Vec<Table>,
     strong: Vec<Option<Strong>>,
+    /// By two tables, the classes that a person can be in at once, by what is not known of them.
+    meeting: Vec<Vec<BTreeSet<(usize, usize)>>>,
 }
 
 /// The question about one person in one table.
@@ -68,14 +70,71 @@ impl<'a> Worlds<'a> {
                 shown: read.tells_beyond(known),
             })
             .collect();
-        let mut worlds = Worlds { people, values, tables, strong: Vec::new() };
-        worlds.strong = (0..worlds.tables.len()).map(|table| worlds.standing(table)).collect();
+        let meeting = releases.iter().map(|(one, _)| {
+            releases
+                .iter()
+                .map(|(two, _)| if known.contains(&"b") { BTreeSet::new() } else { meeting(one, two) })
+                .collect()
+        });
+        let mut worlds = Worlds { people, values, tables, strong: Vec::new(), meeting: meeting.collect() };
+        worlds.strong = (0..worlds.tables.len()).map(|table| worlds.standing(table, true)).collect();
         worlds
     }
 
+    /// The same to an attacker who does not know the true values.
+    pub(crate) fn believed(&self) -> Worlds<'a> {
+        let strong = (0..self.tables.len()).map(|table| self.standing(table, false)).collect();
+        Worlds { strong, ..self.clone() }
+    }
+
+    /// Where the list of people lacks a column: each way in which they can be in the classes of the
+    /// tables that it tells apart, or in none. `None` where there are too many ways.
+    pub(crate) fn every_known(&self) -> Option<Vec<Worlds<'a>>> {
+        let lacking: Vec<usize> = (0..self.tables.len()).filter(|&table| self.tables[table].shown).collect();
+        if lacking.is_empty() {
+            return Some(vec![self.clone()]);
+        }
+        let mut all: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
+        for person in 0..self.people.len() {
+            // By lacking table the class, or none.
+            let mut own: Vec<Vec<Option<usize>>> = vec![Vec::new()];
+            for &table in &lacking {
+                let classes = || self.tables[table].fits[person].iter().map(|&class| Some(class)).chain([None]);
+                own = own.iter().flat_map(|own| classes().map(move |class| [&own[..], &[class]].concat())).collect();
+            }
+            own.retain(|own| {
+                let pairs = (0..own.len()).flat_map(|one| (0..one).map(move |two| (one, two)));
+                pairs.into_iter().all(|(one, two)| match (own[one], own[two]) {
+                    (Some(a), Some(b)) => self.meeting[lacking[one]][lacking[two]].contains(&(a, b)),
+                    _ => true,
+                })
+            });
+            let fits =
+                |own: &Vec<Option<usize>>| own.iter().map(|class| class.map_or(usize::MAX, |class| class)).collect();
+            let own: Vec<Vec<usize>> = own.iter().map(fits).collect();
+            all = all.iter().flat_map(|all| own.iter().map(move |own| [&all[..], &[own.clone()]].concat())).collect();
+            if all.len() > 400 {
+                return None;
+            }
+        }
+        let known = |way: &Vec<Vec<usize>>| {
+            let mut worlds = self.clone();
+            for (at, &table) in lacking.iter().enumerate() {
+                for (fits, classes) in worlds.tables[table].fits.iter_mut().zip(way) {
+                    *fits = vec![classes[at]];
+                    fits.retain(|&class| class != usize::MAX);
+                }
+                worlds.tables[table].shown = false;
+                worlds.strong[table] = worlds.standing(table, true);
+            }
+            worlds
+        };
+        Some(all.iter().map(known).collect())
+    }
+
     /// A table is strong where all people who fit it can be in it, with their true values, but for
-    /// those who were suppressed.
-    fn standing(&self, number: usize) -> Option<Strong> {
+    /// those who were suppressed; where these are not known, with any values.
+    fn standing(&self, number: usize, by_truth: bool) -> Option<Strong> {
         let table = &self.tables[number];
         let (all, source) = (self.people.len() as u64, table.rows + table.suppressed);
         let matched = table.fits.iter().filter(|fits| !fits.is_empty()).count() as u64;
@@ -85,8 +144,32 @@ impl<'a> Worlds<'a> {
         if matched - absent > table.rows || (all > source && matched > table.rows) {
             return None;
         }
+        let strong = Strong { absent };
         let truth: Vec<usize> = self.people.iter().map(|person| self.code(&person[3])).collect();
-        self.fit(number, Strong { absent }, &truth, None).then_some(Strong { absent })
+        let is_possible = match by_truth {
+            true => self.fit(number, strong, &truth, None),
+            false => self.every_value(&[number]).any(|values| self.fit(number, strong, &values, None)),
+        };
+        is_possible.then_some(strong)
+    }
+
+    /// Every way in which the people can have values. Who is in none of some tables may have any,
+    /// one that no table has among them.
+    fn every_value(&self, tables: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+        let is_away = |person: usize| tables.iter().all(|&table| self.tables[table].fits[person].is_empty());
+        let most: Vec<usize> =
+            (0..self.people.len()).map(|person| self.values.len() + usize::from(is_away(person))).collect();
+        let mut next = Some(vec![0; self.people.len()]);
+        std::iter::from_fn(move || {
+            let values = next.take()?;
+            if let Some(person) = (0..values.len()).find(|&person| values[person] + 1 < most[person]) {
+                let mut after = values.clone();
+                after[person] += 1;
+                after[..person].fill(0);
+                next = Some(after);
+            }
+            Some(values)
+        })
     }
 
     fn code(&self, value: &String) -> usize {
@@ -104,18 +187,12 @@ impl<'a> Worlds<'a> {
     /// By person, the sets of values that are left: one for each class that the attacker can know.
     pub(crate) fn left(&self) -> Vec<Vec<BTreeSet<usize>>> {
         let strong: Vec<usize> = (0..self.tables.len()).filter(|&table| self.strong[table].is_some()).collect();
-        let mut groups: Vec<Vec<usize>> = vec![strong.clone()];
-        let mut found = self.group(&strong);
-        if found.is_none() && strong.len() > 1 {
-            groups = strong.iter().map(|&table| vec![table]).collect();
-        }
-        groups.retain(|group| !group.is_empty());
+        let groups = self.divided(&strong);
         let mut left: Vec<Vec<BTreeSet<usize>>> = vec![Vec::new(); self.people.len()];
         let mut seen = vec![false; self.people.len()];
         let mut used: Vec<usize> = Vec::new();
         for group in &groups {
-            let own = if groups.len() == 1 { found.take() } else { self.group(group) };
-            let Some(own) = own else { continue };
+            let Some(own) = self.group(group) else { continue };
             used.extend(group);
             for (person, own) in own.into_iter().enumerate() {
                 left[person] = crossed(seen[person], &left[person], own);
@@ -136,6 +213,31 @@ impl<'a> Worlds<'a> {
             }
         }
         left
+    }
+
+    /// Tables that some world fits, together as far as they can be, the newest first.
+    fn divided(&self, strong: &[usize]) -> Vec<Vec<usize>> {
+        let own = |table: usize| self.strong[table].unwrap_or(Strong { absent: 0 });
+        let fits = |tables: &[usize]| {
+            let fit = |values: &Vec<usize>| tables.iter().all(|&table| self.fit(table, own(table), values, None));
+            self.every_value(tables).any(|values| fit(&values))
+        };
+        if fits(strong) {
+            return vec![strong.to_vec()];
+        }
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut left: Vec<usize> = strong.iter().rev().copied().filter(|&table| fits(&[table])).collect();
+        while let Some(&first) = left.first() {
+            let mut group = vec![first];
+            for &table in &left[1..] {
+                let with = [&group[..], &[table]].concat();
+                group = if fits(&with) { with } else { group };
+            }
+            left.retain(|table| !group.contains(table));
+            group.sort_unstable();
+            groups.push(group);
+        }
+        groups
     }
 
     /// People of whom some knowledge of classes leaves one value.
@@ -190,33 +292,29 @@ impl<'a> Worlds<'a> {
         let questions: Vec<Vec<Vec<Query>>> = all.map(|person| requested(person).concat()).collect();
         let mut left: Vec<Vec<BTreeSet<usize>>> =
             questions.iter().map(|questions| vec![BTreeSet::new(); questions.len()]).collect();
-        let is_away = |person: usize| tables.iter().all(|&table| self.tables[table].fits[person].is_empty());
-        let mut values = vec![0; self.people.len()];
         let mut any = false;
-        loop {
-            let own = |table: usize| self.strong[table].unwrap_or(Strong { absent: 0 });
-            if tables.iter().all(|&table| self.fit(table, own(table), &values, None)) {
-                any = true;
-                for (person, questions) in questions.iter().enumerate() {
-                    for (question, left) in questions.iter().zip(&mut left[person]) {
-                        let new = !left.contains(&values[person]);
-                        let mut each = tables.iter().zip(question);
-                        if new && each.all(|(&table, &query)| self.fit(table, own(table), &values, Some(query))) {
-                            left.insert(values[person]);
-                        }
+        let own = |table: usize| self.strong[table].unwrap_or(Strong { absent: 0 });
+        for values in self.every_value(tables) {
+            if !tables.iter().all(|&table| self.fit(table, own(table), &values, None)) {
+                continue;
+            }
+            any = true;
+            for (person, questions) in questions.iter().enumerate() {
+                for (question, left) in questions.iter().zip(&mut left[person]) {
+                    let new = !left.contains(&values[person]);
+                    let mut each = tables.iter().zip(question);
+                    if new && each.all(|(&table, &query)| self.fit(table, own(table), &values, Some(query))) {
+                        left.insert(values[person]);
                     }
                 }
             }
-            // Who is in none of the tables may have any value, one that no table has among them.
-            let most = |person: usize| self.values.len() + usize::from(is_away(person));
-            let Some(next) = (0..values.len()).find(|&person| values[person] + 1 < most(person)) else { break };
-            values[next] += 1;
-            values[..next].fill(0);
         }
+        // What leaves out the true value is not so.
+        let truth: Vec<usize> = self.people.iter().map(|person| self.code(&person[3])).collect();
         // Who cannot be in every table was suppressed in one.
-        let left = left.into_iter().zip(numbers).map(|(mut in_all, number)| {
+        let left = left.into_iter().zip(numbers).zip(truth).map(|((mut in_all, number), truth)| {
             let mut anyhow = in_all.split_off(number);
-            [&mut in_all, &mut anyhow].into_iter().for_each(|sets| sets.retain(|set| !set.is_empty()));
+            [&mut in_all, &mut anyhow].into_iter().for_each(|sets| sets.retain(|set| set.contains(&truth)));
             if in_all.is_empty() { anyhow } else { in_all }
         });
         any.then(|| left.collect())
@@ -253,6 +351,17 @@ impl<'a> Worlds<'a> {
             false => vec![buckets.into_iter().flat_map(of).collect()],
         })
     }
+}
+
+/// The classes of two tables that have a value of `b` in common.
+fn meeting(one: &Read, two: &Read) -> BTreeSet<(usize, usize)> {
+    let mut meeting = BTreeSet::new();
+    for b in ["x0", "x1", ""] {
+        let person = ["", b, "", ""].map(str::to_owned);
+        let [ones, twos] = [one, two].map(|read| read.classes_by(&person, &["b"]));
+        meeting.extend(ones.iter().flat_map(|&one| twos.iter().map(move |&two| (one, two))));
+    }
+    meeting
 }
 
 fn crossed(seen: bool, before: &[BTreeSet<usize>], own: Vec<BTreeSet<usize>>) -> Vec<BTreeSet<usize>> {

@@ -58,6 +58,14 @@ fn every_table_that_fits_agrees_with_the_audit_and_the_gate() {
     }
 }
 
+/// Two people who look alike, of whom each of two earlier releases has one.
+#[test]
+fn people_who_look_alike_need_not_have_stayed_in_the_same_releases() {
+    let mut seen = Seen::default();
+    examine(767, &mut seen);
+    assert_eq!((seen.stayed, seen.exposed), (1, 1), "{seen:?}");
+}
+
 fn person(rng: &mut StdRng, values: u32) -> Person {
     let or_missing = |rng: &mut StdRng, text: String| if rng.random_bool(0.08) { String::new() } else { text };
     let a = rng.random_range(0..4).to_string();
@@ -245,9 +253,13 @@ impl Setting {
         }
         let worlds = Worlds::new(people, &known, &reads);
         let earlier: Vec<usize> = (0..reads.len() - 1).filter(|_| self.custodian.is_some()).collect();
-        let Some(stayed) = worlds.every_stayed(&earlier) else { return };
-        let left = Left::new(&worlds, &stayed);
-        seen.stayed += u32::from(stayed.len() > 1);
+        let Some(known) = worlds.every_known() else { return };
+        let Some(stayed) = known.iter().map(|known| known.every_stayed(&earlier)).collect::<Option<Vec<_>>>() else {
+            return;
+        };
+        seen.stayed += u32::from(stayed.iter().any(|stayed| stayed.len() > 1));
+        let believed: Vec<Worlds<'_>> = known.iter().map(Worlds::believed).collect();
+        let left = Left::new(known.iter().chain(&believed).chain(stayed.iter().flatten()));
         seen.exposed += u32::from(!left.certain.is_empty());
         let (seed, certain) = (self.seed, &left.certain);
         assert!(!verdict || certain.is_empty(), "seed {seed}: the gate passes, and {certain:?} are exposed");
@@ -259,9 +271,18 @@ impl Setting {
         let custodians = vec![self.custodian; releases.len()];
         let found = audit(&releases, &as_the_gate(Some(&policy), &custodians, Some(&listed))).unwrap();
         assert_eq!(verdict, !found.breach, "seed {seed}: gate and audit give one verdict");
+        // A list with every column, where the source lacks one.
+        let full = match lacking {
+            [] => Vec::new(),
+            _ => self.with_every_column(&releases, people, &custodians),
+        };
         for finding in &found.findings {
             match finding.adversary {
-                Adversary::Worlds => self.hold(finding, &left, seen),
+                Adversary::Worlds => {
+                    self.hold(finding, &left, seen);
+                    let is_known = full.iter().all(|person| finding.people_at_risk.contains(person));
+                    assert!(is_known || finding.details["exact"] == false, "seed {seed}: {full:?}, {finding:?}");
+                }
                 // What these are certain of, where the people are in every release, is so in every
                 // table that fits.
                 Adversary::Attribute | Adversary::Independence | Adversary::Correlation | Adversary::Composition
@@ -273,6 +294,21 @@ impl Setting {
                 _ => {}
             }
         }
+    }
+
+    /// The people at risk to who has a list with `b`.
+    fn with_every_column(&self, releases: &[Release], people: &[Person], custodians: &[Option<&str>]) -> Vec<u32> {
+        let path = self.folder.path().join("full.csv");
+        let rows: String = people.iter().map(|[a, b, _, s]| format!("{a},{b},{s}\n")).collect();
+        std::fs::write(&path, format!("a,b,s\n{rows}")).unwrap();
+        let text = "[source]\npath = \"full.csv\"\ndelimiter = \",\"\nnull = [\"\"]\n[attributes]\n\
+                    a = { role = \"quasi\" }\nb = { role = \"quasi\" }\ns = { role = \"sensitive\" }\n\
+                    [[rule]]\nrequire = { model = \"k-anonymity\", k = 1 }\n";
+        let policy = Policy::parse(text, &self.folder.path().join("full.toml")).unwrap();
+        let listed = read_any(&policy, &path, &NoProgress).unwrap();
+        let found = audit(releases, &as_the_gate(None, custodians, Some(&listed))).unwrap();
+        let found = found.findings.iter().find(|finding| finding.adversary == Adversary::Worlds);
+        found.map_or_else(Vec::new, |finding| finding.people_at_risk.clone())
     }
 
     fn hold(&self, finding: &Finding, left: &Left, seen: &mut Seen) {
@@ -289,19 +325,23 @@ impl Setting {
     }
 }
 
-/// The values that every table leaves, also to an attacker who knows which people stayed.
+/// The values that every table leaves, also to an attacker who knows which people stayed, who knows
+/// the column that the list lacks, or who takes people to be where their true values do not fit.
 struct Left {
     certain: Vec<u32>,
     least: Option<u64>,
 }
 
 impl Left {
-    fn new(worlds: &Worlds<'_>, stayed: &[Worlds<'_>]) -> Left {
-        let each = || std::iter::once(worlds).chain(stayed);
-        let mut certain: Vec<u32> = each().flat_map(Worlds::certain).collect();
+    fn new<'w>(each: impl Iterator<Item = &'w Worlds<'w>>) -> Left {
+        let (mut certain, mut least): (Vec<u32>, Option<u64>) = (Vec::new(), None);
+        for worlds in each {
+            certain.extend(worlds.certain());
+            least = least.into_iter().chain(worlds.least()).min();
+        }
         certain.sort_unstable();
         certain.dedup();
-        Left { certain, least: each().filter_map(Worlds::least).min() }
+        Left { certain, least }
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker
     let combinations = joint_cells(&classes, COMBINATIONS_MAX);
     if combinations.cut {
         finding.note_needs(Needs::People, "too many combinations of cells to examine all");
-        return Ok(Fits::Together);
+        return Ok(Fits::ALL);
     }
     let combinations = combinations.combinations;
     let mut problem = problem(tables, combinations.iter().cloned());
@@ -104,7 +104,7 @@ pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker
     explain_exposed(finding, tables, &problem, solved.is_some(), &left)?;
     finding.people = tables.tables.iter().map(|table| table.classes.rows).min().unwrap_or(0);
     finding.at_risk = rows_at_risk(&problem, &combinations, &left);
-    Ok(Fits::of(solved.is_some()))
+    Ok(Fits { together: solved.is_some(), lost: 0 })
 }
 
 /// How the one value follows that is left in some combinations of cells.

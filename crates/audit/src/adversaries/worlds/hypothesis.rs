@@ -26,8 +26,34 @@ pub(super) enum Standing {
     Everyone { absent: u64, unlisted: u64 },
     /// The person looked for; of others nothing is known.
     Target,
-    /// By case, this many people; no other of them.
-    Stayed { people: Vec<u32>, unlisted: u64 },
+    /// These people, and no other who is listed.
+    Stayed { people: People, unlisted: u64 },
+}
+
+/// Some people of each case, in runs: the case, its first person and the one after the last,
+/// ascending. The people of a case look alike, but not to who knows that one of them is in two
+/// tables and the other in none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct People(pub(super) Vec<(u32, u32, u32)>);
+
+impl People {
+    /// The runs of a case.
+    pub(super) fn of_case(&self, case: usize) -> impl Iterator<Item = (u32, u32)> {
+        let first = self.0.partition_point(|&(other, ..)| (other as usize) < case);
+        let own = self.0[first..].iter().take_while(move |(other, ..)| *other as usize == case);
+        own.map(|&(_, from, to)| (from, to))
+    }
+
+    pub(super) fn contains(&self, case: usize, person: u32) -> bool {
+        self.of_case(case).any(|(from, to)| (from..to).contains(&person))
+    }
+
+    /// By case, how many there are.
+    pub(super) fn counts(&self, cases: usize) -> Vec<u32> {
+        let mut counts = vec![0; cases];
+        self.0.iter().for_each(|&(case, from, to)| counts[case as usize] += to - from);
+        counts
+    }
 }
 
 /// The standing of a table before anyone tried to combine it with others.

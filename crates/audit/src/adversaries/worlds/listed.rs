@@ -4,18 +4,21 @@ use hashbrown::HashMap;
 use hedgerow_table::{Cover, Progress, Table, TableError};
 use serde_json::json;
 
+use super::fewest::{Fewest, Outcome, Solution};
+use super::group::{Group, crossed};
 use super::hypothesis::{Case, Standing, can_be_there, everyone, standing};
+use super::lacking::{Lacking, Part};
 use super::ways::{Ways, ways_to_stay};
 use super::{Attacker, Columns, EXPLAINED_MAX, Fits, Left, LeftRecords, Tables, Tally, explanation};
 use crate::finding::{Explanation, Exposure, Finding, ReleaseCells};
 use crate::people::FoundPeople;
-use crate::worlds::{Answer, Beside, Certainty, Layers, Presence, Problem, Profile, Side, Solved, Truth, solve};
-
-/// Sets of values that are distinguished for one case.
-const ALTERNATIVES_MAX: usize = 4096;
+use crate::worlds::{Beside, Certainty, Layers, Presence, Problem, Profile, Side, Truth, solve};
 
 /// Releases that contradict each other are divided into groups that do not, up to this number.
 const DIVIDED_MAX: usize = 4;
+
+/// Sets of assumptions that are tried where the list lacks columns.
+const TRIED_MAX: usize = 8192;
 
 /// The people and the tables, before anything was assumed.
 struct Setting<'a> {
@@ -25,25 +28,6 @@ struct Setting<'a> {
     of_person: Vec<u32>,
 }
 
-/// What one set of assumptions leaves.
-struct Outcome {
-    /// By case.
-    left: Vec<Left>,
-    groups: Vec<Solution>,
-    limits: Vec<String>,
-    /// Some world fits all tables that everyone is taken to be in.
-    fits: bool,
-}
-
-/// The worlds of some tables.
-struct Solution {
-    tables: Vec<usize>,
-    problem: Problem,
-    solved: Solved,
-    /// By case, its profile.
-    of_case: Vec<u32>,
-}
-
 pub(super) fn run(
     finding: &mut Finding,
     tables: &Tables<'_>,
@@ -51,7 +35,6 @@ pub(super) fn run(
     attacker: Attacker<'_>,
 ) -> Result<Fits, TableError> {
     let setting = Setting::new(tables, people, attacker)?;
-    let standings: Vec<Standing> = setting.standings(attacker.progress)?;
     let ln_prior: Vec<f64> = match attacker.prior {
         [] => Vec::new(),
         prior => {
@@ -59,61 +42,92 @@ pub(super) fn run(
             (0..tables.values()).map(|record| of(&tables.text(tables.value(record, |_| true))).ln()).collect()
         }
     };
-    let (standings, first) = setting.outcome(standings, &ln_prior, attacker)?;
-    let Outcome { mut left, groups, limits, fits } = first;
-    // By case, which assumptions leave the fewest values; of each that are needed to explain one,
-    // what was found.
-    let mut of_case = vec![0usize; setting.cases.len()];
-    let mut found = vec![groups];
+    let people_of = || setting.cases.iter().map(|case| u64::from(case.people));
+    let mut fewest = Fewest::new(people_of());
+    let Examined { standings, mut stayed, fits } = setting.examine(&mut fewest, None, &ln_prior, attacker)?;
     let mut assumed = setting.assumed(&standings);
-    let ways = setting.ways_to_stay(&standings, attacker.progress)?;
-    if let Some(Ways { tried, all }) = &ways {
-        assumed
-            .push_str("; the attacker may also know who of a custodian's people stayed from one release to the next");
-        finding.details.insert("stayed".to_owned(), json!({ "tried": tried.len(), "all": all }));
-        if !all {
-            finding.note(format!(
-                "who stayed from an earlier release of the same custodian to the newest was supposed in {} ways, which \
-                 are not all: an attacker who knows who did may be certain of more than is counted here",
-                tried.len()
-            ));
-        }
-    }
-    for way in ways.into_iter().flat_map(|ways| ways.tried) {
-        let (_, outcome) = setting.outcome(way, &ln_prior, attacker)?;
-        let mut is_needed = false;
-        for (case, other) in outcome.left.into_iter().enumerate() {
-            let [before, count] = [&left[case], &other].map(|left| left.values.len());
-            if count > 0 && (before == 0 || count < before) {
-                (left[case], of_case[case]) = (other, found.len());
-                is_needed |= count == 1;
+    let lacking = Lacking::new(tables, &setting.sides, people);
+    let ways = lacking.as_ref().and_then(|lacking| lacking.every_way(&setting.cases)).unwrap_or_default();
+    if let Some(lacking) = &lacking {
+        let mut of_all = Fewest::new(people_of());
+        for (number, way) in ways.iter().enumerate() {
+            attacker.progress.check()?;
+            let (completed, of_case) = setting.completed(lacking, way);
+            let examined = completed.examine(&mut of_all, Some((number, &of_case)), &ln_prior, attacker)?;
+            stayed = [stayed, examined.stayed].into_iter().flatten().reduce(|one, two| (one.0 + two.0, one.1 & two.1));
+            if of_all.found.len() > TRIED_MAX {
+                break;
             }
         }
-        found.push(if is_needed { outcome.groups } else { Vec::new() });
+        let all = !ways.is_empty() && of_all.found.len() <= TRIED_MAX;
+        let [columns, names] = [lacking.columns().join("`, `"), lacking.names().join(" and ")];
+        if all {
+            fewest = of_all;
+        } else {
+            fewest.leave_open(format!(
+                "the list of people lacks `{columns}`, and there are too many ways in which they can be in the \
+                 classes of {names}: who knows `{columns}` of everyone may be certain of more"
+            ));
+        }
+        let details = json!({ "columns": lacking.columns(), "releases": lacking.names(), "all": all });
+        finding.details.insert("lacking".to_owned(), details);
+    }
+    if let Some((tried, all)) = stayed {
+        assumed
+            .push_str("; the attacker may also know who of a custodian's people stayed from one release to the next");
+        finding.details.insert("stayed".to_owned(), json!({ "tried": tried, "all": all }));
+        if !all {
+            finding.note(format!(
+                "who stayed from an earlier release of the same custodian to the newest was supposed in {tried} ways, \
+                 which are not all: an attacker who knows who did may be certain of more than is counted here",
+            ));
+        }
     }
     finding.details.insert("assumed".to_owned(), json!(assumed));
     finding.people = people.rows as u64;
     let mut tally = Tally::new();
-    let (mut nowhere, mut nowhere_left) = (0u64, 0u64);
-    for (case, left) in setting.cases.iter().zip(&left) {
-        let lost = if left.values.is_empty() { left.people } else { 0 };
-        nowhere += lost;
-        nowhere_left += if setting.is_nowhere(case) { 0 } else { lost };
-        tally.add(finding, left, || setting.exposure(case, left));
+    let (mut nowhere, mut lost) = (0u64, 0u64);
+    // The list as it was completed where the fewest values are left to a case.
+    let completed = |found: usize| {
+        let way = fewest.found.get(found).and_then(|found| ways.get(found.way?));
+        lacking.as_ref().zip(way).map(|(lacking, way)| setting.completed(lacking, way).0)
+    };
+    for ((left, &(found, case, _)), own) in fewest.left.iter().zip(&fewest.of_case).zip(&setting.cases) {
+        let people = if left.values.is_empty() { left.people } else { 0 };
+        nowhere += people;
+        lost += if setting.is_nowhere(own) { 0 } else { people };
+        tally.add(finding, left, || {
+            let completed = completed(found);
+            let setting = completed.as_ref().unwrap_or(&setting);
+            setting.exposure(&setting.cases[case], left)
+        });
     }
-    tally.finish(finding, &limits);
+    tally.finish(finding, &fewest.limits);
     if nowhere > 0 {
         finding.details.insert("not_in_all".to_owned(), json!(nowhere));
     }
-    let places: Vec<(bool, f64)> = left.iter().map(|left| (left.values.len() == 1, left.confidence())).collect();
+    let places: Vec<(bool, f64)> = fewest.left.iter().map(|left| (left.values.len() == 1, left.confidence())).collect();
     finding.list_people(&setting.of_person, &places);
-    let exposed = (0..setting.cases.len()).filter(|&case| left[case].values.len() == 1).take(EXPLAINED_MAX);
+    let exposed = (0..setting.cases.len()).filter(|&case| fewest.left[case].values.len() == 1).take(EXPLAINED_MAX);
     for case in exposed {
         attacker.progress.check()?;
-        finding.explanations.extend(setting.explanation(case, &left[case], &found[of_case[case]])?);
+        let (found, number, person) = fewest.of_case[case];
+        let completed = completed(found);
+        let setting = completed.as_ref().unwrap_or(&setting);
+        let groups = &fewest.found[found].groups;
+        finding.explanations.extend(setting.explanation((number, person), &fewest.left[case], groups)?);
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
-    Ok(Fits::of(fits && nowhere_left == 0 && !setting.is_certain_of_something_false(people, &left)))
+    Ok(Fits { together: fits && !setting.is_certain_of_something_false(people, &fewest.left), lost })
+}
+
+/// The first assumptions, and the number of ways in which people may have stayed, with whether
+/// these are all.
+struct Examined {
+    standings: Vec<Standing>,
+    stayed: Option<(usize, bool)>,
+    /// Some world fits the first assumptions.
+    fits: bool,
 }
 
 impl<'a> Setting<'a> {
@@ -153,18 +167,74 @@ impl<'a> Setting<'a> {
         Ok(Setting { tables, sides, cases, of_person })
     }
 
-    fn standings(&self, progress: &dyn Progress) -> Result<Vec<Standing>, TableError> {
-        let all = everyone(&self.cases);
+    /// The same where it is known of all people in which classes they are; with the case that each
+    /// case is part of.
+    fn completed(&self, lacking: &Lacking<'_>, way: &[Part]) -> (Setting<'a>, Vec<usize>) {
+        let mut sides = self.sides.clone();
+        for (table, _) in &lacking.of_table {
+            let side = &mut sides[*table];
+            side.places = (0..side.sizes.len() as u32).map(|class| vec![class]).chain([Vec::new()]).collect();
+            side.shown = false;
+        }
+        let case = |(case, people, classes): &Part| {
+            let mut places = self.cases[*case].places.clone();
+            for ((table, _), &class) in lacking.of_table.iter().zip(classes) {
+                places[*table] = class.min(sides[*table].sizes.len() as u32);
+            }
+            Case { places, people: *people, truth: self.cases[*case].truth }
+        };
+        let cases = way.iter().map(case).collect();
+        let of_case = way.iter().map(|(case, ..)| *case).collect();
+        (Setting { tables: self.tables, sides, cases, of_person: Vec::new() }, of_case)
+    }
+
+    /// Every set of assumptions about who is in which table, one after the other.
+    fn examine(
+        &self,
+        fewest: &mut Fewest,
+        way: Option<(usize, &[usize])>,
+        ln_prior: &[f64],
+        attacker: Attacker<'_>,
+    ) -> Result<Examined, TableError> {
+        let progress = attacker.progress;
+        let standings = self.standings(&self.cases, progress)?;
+        let believed = self.believed(&standings, progress)?;
+        let (standings, first) = self.outcome(standings, ln_prior, attacker)?;
+        let fits = first.fits;
+        fewest.offer(first, way);
+        let ways = self.ways_to_stay(&standings, progress)?;
+        let stayed = ways.as_ref().map(|ways| (ways.tried.len(), ways.all));
+        for others in believed.into_iter().chain(ways.into_iter().flat_map(|ways| ways.tried)) {
+            fewest.offer(self.outcome(others, ln_prior, attacker)?.1, way);
+        }
+        Ok(Examined { standings, stayed, fits })
+    }
+
+    fn standings(&self, cases: &[Case], progress: &dyn Progress) -> Result<Vec<Standing>, TableError> {
+        let all = everyone(cases);
         let mut standings = Vec::with_capacity(self.sides.len());
         for (table, (side, released)) in self.sides.iter().zip(&self.tables.tables).enumerate() {
-            let own = standing(side, table, &self.cases, released.suppressed, released.counterfeit);
+            let own = standing(side, table, cases, released.suppressed, released.counterfeit);
             let is_possible = match own {
-                Standing::Everyone { absent, .. } => can_be_there(side, table, &self.cases, &all, absent, progress)?,
+                Standing::Everyone { absent, .. } => can_be_there(side, table, cases, &all, absent, progress)?,
                 _ => true,
             };
             standings.push(if is_possible { own } else { Standing::Target });
         }
         Ok(standings)
+    }
+
+    /// The assumptions of an attacker who does not know the true values, where these deny them:
+    /// that everyone is in a table which could hold them, had they other values. The conclusions
+    /// may be true all the same.
+    fn believed(&self, standings: &[Standing], progress: &dyn Progress) -> Result<Option<Vec<Standing>>, TableError> {
+        let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
+        if !is_true || !standings.contains(&Standing::Target) {
+            return Ok(None);
+        }
+        let unknown: Vec<Case> = self.cases.iter().map(|case| Case { truth: None, ..case.clone() }).collect();
+        let believed = self.standings(&unknown, progress)?;
+        Ok(Some(believed).filter(|believed| believed != standings))
     }
 
     /// Earlier releases of the newest one's custodian that not everyone is in: who can have stayed.
@@ -207,7 +277,8 @@ impl<'a> Setting<'a> {
         }
         groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
         let grouped: Vec<Group<'_>> = groups.iter().map(Group::new).collect();
-        let left = (0..self.cases.len()).map(|case| self.left(case, &grouped)).collect();
+        let all: Vec<usize> = (0..standings.len()).collect();
+        let left = (0..self.cases.len()).map(|case| self.fewest(case, &all, &standings, &grouped)).collect();
         limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         let mut standings = standings;
         for (table, standing) in standings.iter_mut().enumerate() {
@@ -276,9 +347,8 @@ impl<'a> Setting<'a> {
         let mut is_true = true;
         let mut of_case = Vec::with_capacity(self.cases.len());
         for (number, case) in self.cases.iter().enumerate() {
-            // Those who stayed, and those who did not, are profiles apart; the first stands for
-            // all.
-            let mut first = None;
+            // Those who stayed, and those who did not, are profiles apart.
+            let mut parts = Vec::new();
             for (from, people) in self.split(number, tables, standings) {
                 let presence: Vec<Presence> =
                     tables.iter().map(|&table| self.presence(number, table, &standings[table], from)).collect();
@@ -297,27 +367,42 @@ impl<'a> Setting<'a> {
                         None => truth[profile as usize].push((value, people)),
                     }
                 }
-                first.get_or_insert(profile);
+                parts.push((from, profile));
             }
             is_true &= case.truth.is_some();
-            of_case.push(first.unwrap_or(0));
+            of_case.push(parts);
         }
         let beside = Beside { truth: is_true.then_some(&truth), ln_prior };
         let solved = solve(&problem, Layers::ALL, beside, attacker.progress)?;
         Ok(Solution { tables: tables.to_vec(), problem, solved, of_case })
     }
 
-    /// The people of a case in parts that are in the same tables, those who stayed first: the
-    /// number of its first person, and how many there are.
+    /// The people of a case in parts that are in the same tables: the number of the first person,
+    /// and how many there are.
     fn split(&self, case: usize, tables: &[usize], standings: &[Standing]) -> Vec<(u32, u32)> {
-        let stay = tables.iter().filter_map(|&table| match &standings[table] {
-            Standing::Stayed { people, .. } => Some(people[case]),
-            _ => None,
-        });
-        let mut ends: Vec<u32> = stay.chain([0, self.cases[case].people]).collect();
+        let mut ends = vec![0, self.cases[case].people];
+        for &table in tables {
+            if let Standing::Stayed { people, .. } = &standings[table] {
+                people.of_case(case).for_each(|(from, to)| ends.extend([from, to]));
+            }
+        }
         ends.sort_unstable();
         ends.dedup();
         ends.windows(2).map(|ends| (ends[0], ends[1] - ends[0])).collect()
+    }
+
+    /// The fewest values that are left to a person of a case, and which person it is: of two who
+    /// look alike, the one who stayed may have several left and the one who came a single one.
+    fn fewest(&self, case: usize, all: &[usize], standings: &[Standing], groups: &[Group<'_>]) -> (Left, u32) {
+        let mut fewest: Option<(Left, u32)> = None;
+        for (person, _) in self.split(case, all, standings) {
+            let own = self.left(case, person, groups);
+            match &mut fewest {
+                None => fewest = Some((own, person)),
+                Some((left, of)) => *of = if left.take_fewer(own) { person } else { *of },
+            }
+        }
+        fewest.unwrap_or((Left::nothing(0), 0))
     }
 
     /// Whether the person of a case with this number is in a table.
@@ -326,20 +411,26 @@ impl<'a> Setting<'a> {
             _ if self.sides[table].places[self.cases[case].places[table] as usize].is_empty() => Presence::Away,
             Standing::Everyone { absent: 0, .. } => Presence::Here,
             Standing::Everyone { .. } => Presence::Either,
-            Standing::Stayed { people, .. } if number < people[case] => Presence::Here,
+            Standing::Stayed { people, .. } if people.contains(case, number) => Presence::Here,
             _ => Presence::Away,
         }
     }
 
     /// Why the people of a case have the one value that is left: from the classes of one group of
     /// tables, or from what each group and table leaves.
-    fn explanation(&self, number: usize, left: &Left, groups: &[Solution]) -> Result<Option<Explanation>, TableError> {
+    fn explanation(
+        &self,
+        (number, person): (usize, u32),
+        left: &Left,
+        groups: &[Solution],
+    ) -> Result<Option<Explanation>, TableError> {
         let case = &self.cases[number];
         let [(value, _)] = left.values[..] else { return Ok(None) };
         let mut steps = Vec::new();
         for group in groups {
-            let profile = group.of_case[number] as usize;
-            let (own, anyhow) = Group::new(group).alternatives(number);
+            let group_of = Group::new(group);
+            let profile = group_of.profile(number, person);
+            let (own, anyhow) = group_of.alternatives(number, person, case.truth);
             let own: Vec<Left> = own.into_iter().map(|own| self.grouped(own, case)).collect();
             if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
                 let records: Vec<u32> = own.iter().flat_map(|own| own.records.iter().copied()).collect();
@@ -399,15 +490,16 @@ impl<'a> Setting<'a> {
         records.grouped(self.tables, u64::from(case.people), is_in)
     }
 
-    /// The fewest values that some alternative leaves to the people of a case.
-    fn left(&self, number: usize, groups: &[Group<'_>]) -> Left {
+    /// The fewest values that some alternative leaves to a person of a case.
+    fn left(&self, number: usize, person: u32, groups: &[Group<'_>]) -> Left {
         let case = &self.cases[number];
+        let mut left = Left::nothing(u64::from(case.people));
         if self.is_nowhere(case) {
-            return self.grouped(LeftRecords::default(), case);
+            return left;
         }
         let mut alternatives: Option<Vec<LeftRecords>> = None;
         for group in groups {
-            let (own, _) = group.alternatives(number);
+            let (own, _) = group.alternatives(number, person, case.truth);
             alternatives = Some(match alternatives {
                 None => own,
                 Some(before) => crossed(&before, &own),
@@ -424,9 +516,10 @@ impl<'a> Setting<'a> {
                 });
             }
         }
-        let possible = alternatives.unwrap_or_default().into_iter().map(|left| self.grouped(left, case));
-        let worst = possible.filter(|left| !left.values.is_empty()).min_by_key(|left| left.values.len());
-        worst.unwrap_or_else(|| self.grouped(LeftRecords::default(), case))
+        for other in alternatives.unwrap_or_default() {
+            left.take_fewer(self.grouped(other, case));
+        }
+        left
     }
 
     /// What a table says of the person looked for and of no other. `None` where they are not in it.
@@ -506,97 +599,4 @@ impl<'a> Setting<'a> {
         };
         Exposure { cells: cells.collect(), values, people: left.people, why }
     }
-}
-
-/// By what the tables say of them, the values that they say the same of.
-type Alike = HashMap<Vec<u32>, Vec<u32>>;
-
-/// Tables whose worlds were looked at together.
-struct Group<'a> {
-    tables: &'a [usize],
-    problem: &'a Problem,
-    solved: &'a Solved,
-    of_case: &'a [u32],
-    /// By profile, its scenarios.
-    scenarios: Vec<Vec<u32>>,
-    /// By who is in which table, where tables say less than the values.
-    alike: HashMap<Vec<Presence>, Alike>,
-}
-
-impl<'a> Group<'a> {
-    fn new(of: &'a Solution) -> Group<'a> {
-        let Solution { tables, problem, solved, of_case } = of;
-        let profiles = of_case.iter().max().map_or(0, |&most| most as usize + 1);
-        let mut scenarios = vec![Vec::new(); profiles];
-        for (number, scenario) in solved.scenarios.iter().enumerate() {
-            if let Some(own) = scenarios.get_mut(scenario.profile as usize) {
-                own.push(number as u32);
-            }
-        }
-        let mut alike: HashMap<Vec<Presence>, Alike> = HashMap::new();
-        for profile in problem.profiles.iter().filter(|_| !problem.says_values()) {
-            if !alike.contains_key(&profile.presence) {
-                let mut own = Alike::new();
-                for value in 0..=problem.values {
-                    own.entry(problem.said(profile, value)).or_default().push(value);
-                }
-                alike.insert(profile.presence.clone(), own);
-            }
-        }
-        Group { tables, problem, solved, of_case, scenarios, alike }
-    }
-
-    /// The records left to the people of a case, for each combination of classes that the attacker
-    /// can know; and whether they may have been suppressed.
-    fn alternatives(&self, case: usize) -> (Vec<LeftRecords>, bool) {
-        let number = self.of_case[case] as usize;
-        let scenarios = &self.scenarios[number];
-        let profile = &self.problem.profiles[number];
-        let alike = self.alike.get(&profile.presence);
-        let of = |anyhow: bool| -> Vec<LeftRecords> {
-            let scenarios = scenarios.iter().map(|&number| &self.solved.scenarios[number as usize]);
-            let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| {
-                let mut left = LeftRecords::default();
-                for query in scenario.left() {
-                    let own = (query.share, query.answer == Answer::Possible);
-                    let Some(alike) = alike.and_then(|alike| alike.get(&self.problem.said(profile, query.value)))
-                    else {
-                        left.records.push((query.value, own.0, own.1));
-                        continue;
-                    };
-                    let share = own.0.map(|share| share / alike.len() as f64);
-                    left.records.extend(alike.iter().map(|&value| (value, share, own.1)));
-                }
-                left.records.sort_unstable_by_key(|(record, _, _)| *record);
-                left
-            });
-            left.filter(|left| !left.records.is_empty()).collect()
-        };
-        let in_all = of(false);
-        // Who cannot be in every table was suppressed in one: what every world gives them is known.
-        if in_all.is_empty() { (of(true), true) } else { (in_all, false) }
-    }
-}
-
-/// Every alternative of one with every alternative of the other, each set of values once.
-fn crossed(before: &[LeftRecords], other: &[LeftRecords]) -> Vec<LeftRecords> {
-    let mut all: Vec<LeftRecords> = Vec::new();
-    for one in before {
-        for two in other {
-            let mut records = Vec::new();
-            for &(record, share, is_possible) in &one.records {
-                if let Ok(at) = two.records.binary_search_by_key(&record, |(record, _, _)| *record) {
-                    records.push((record, share, is_possible && two.records[at].2));
-                }
-            }
-            if records.len() < one.records.len() {
-                records.iter_mut().for_each(|(_, share, _)| *share = None);
-            }
-            let same = |known: &LeftRecords| known.records.iter().map(|r| r.0).eq(records.iter().map(|r| r.0));
-            if !records.is_empty() && all.len() < ALTERNATIVES_MAX && !all.iter().any(same) {
-                all.push(LeftRecords { records });
-            }
-        }
-    }
-    all
 }

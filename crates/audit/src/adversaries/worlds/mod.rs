@@ -6,15 +6,19 @@
 //! possible: everything that it counts is then used. Where it is not possible, the table is *weak*:
 //! it says of the person whom the attacker looks for that their value is one of those in their
 //! cells, and nothing of others. Where true values are known, a table that cannot hold them is weak
-//! too, so that no certainty follows from people who are not there.
+//! too, so that no certainty follows from people who are not there. An attacker does not know them,
+//! and may take such a table to be strong: what follows is counted as well, where it is true.
 //!
 //! Without a list of people the attacker knows the cells of one person, and of the others that they
 //! are the rows of the tables.
 
 mod cells;
 mod explanation;
+mod fewest;
+mod group;
 mod hypothesis;
 mod joint;
+mod lacking;
 mod listed;
 mod records;
 mod statements;
@@ -45,7 +49,7 @@ pub enum Columns {
     /// Nothing: the attacker has the list and no more.
     #[default]
     Listed,
-    /// All of them: the attacker knows the class of the person they look for, the auditor does not.
+    /// All of them, of everyone: the attacker knows who is in which class, the auditor does not.
     All,
 }
 
@@ -275,6 +279,26 @@ pub(crate) struct Left {
 }
 
 impl Left {
+    fn nothing(people: u64) -> Left {
+        Left { people, values: Vec::new(), records: Vec::new(), is_decided: true }
+    }
+
+    /// Takes what other assumptions leave to the same people where it is fewer values; whether it
+    /// is. Where something is open under either, still fewer values may be possible than are left.
+    fn take_fewer(&mut self, other: Left) -> bool {
+        let [before, count] = [&*self, &other].map(|left| left.values.len());
+        let is_decided = self.is_decided && other.is_decided;
+        let is_fewer = count > 0 && (before == 0 || count < before);
+        if is_fewer {
+            *self = Left { people: self.people, ..other };
+        }
+        self.is_decided = match self.values.len() {
+            1 => self.is_decided,
+            _ => is_decided,
+        };
+        is_fewer
+    }
+
     /// The confidence in the likeliest value: counted, or the least that it must be.
     pub(crate) fn confidence(&self) -> f64 {
         let counted = self.values.iter().filter_map(|(_, share)| *share).fold(0.0, f64::max);
@@ -304,7 +328,7 @@ pub(crate) fn run(
         |people: &Table| people.column(protect).is_some() && columns.iter().any(|name| people.column(name).is_none());
     let holding: Vec<_> = released.iter().filter_map(|table| table.classes.sensitive(protect)).collect();
     let has_missing = holding.len() > 1 && holding.iter().any(|counts| counts.values.contains(&String::new()));
-    let mut found: Option<Finding> = None;
+    let mut found: Option<(Fits, Finding)> = None;
     let mut limit: Option<String> = None;
     for linking in [Linking::Columns, Linking::Protected, Linking::MissingIsUnknown] {
         match linking {
@@ -321,17 +345,22 @@ pub(crate) fn run(
             Some(people) => listed::run(&mut finding, &tables, people, attacker)?,
             None => cells::run(&mut finding, &tables, attacker)?,
         };
-        if fits == Fits::Together || linking == Linking::Protected {
-            found = Some(finding);
-        }
-        if fits == Fits::Together {
-            break;
-        }
-        if linking == Linking::Columns && attacker.people.is_some_and(lacks) {
+        // Rows that cannot be linked are not.
+        let is_alone = linking == Linking::Protected && !fits.together;
+        let is_better = |before: Fits| fits.is_better_than(before) || is_alone && fits == before;
+        let is_better = found.as_ref().is_none_or(|(before, _)| is_better(*before));
+        if linking == Linking::Protected && is_better && attacker.people.is_some_and(lacks) {
             limit = Some(format!("rows can be linked by {}, which the list of people lacks", columns.join(", ")));
+        }
+        if is_better {
+            found = Some((fits, finding));
+        }
+        if fits == Fits::ALL {
+            break;
         }
     }
     let names = || released.iter().map(|table| table.name.to_owned()).collect();
+    let found = found.map(|(_, finding)| finding);
     let mut finding = found.unwrap_or_else(|| Finding::new(Adversary::Worlds, names(), Some(protect)));
     if let Some(limit) = limit {
         finding.details.insert("exact".to_owned(), json!(false));
@@ -340,17 +369,20 @@ pub(crate) fn run(
     Ok(Some(finding))
 }
 
-/// Whether some world fits all tables as they were taken to be.
+/// How well the tables fit together, as they were taken to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fits {
-    Together,
-    /// No world fits, or a person is left without any value.
-    Not,
+struct Fits {
+    /// Some world fits all tables that everyone is taken to be in.
+    together: bool,
+    /// People who are left without any value.
+    lost: u64,
 }
 
 impl Fits {
-    fn of(fits: bool) -> Fits {
-        if fits { Fits::Together } else { Fits::Not }
+    const ALL: Fits = Fits { together: true, lost: 0 };
+
+    fn is_better_than(self, other: Fits) -> bool {
+        (!self.together, self.lost) < (!other.together, other.lost)
     }
 }
 

@@ -121,6 +121,43 @@ fn the_next_release_of_a_custodian_with_two_people_more() {
     assert_eq!(attack_with(&strangers, Some(&source), Columns::All).at_risk, 0, "others do not know who stayed");
 }
 
+/// The newest release has other columns than the earlier one, and a second y. Of the two people who
+/// have y one came, and who knows which one knows their value; it can be either.
+#[test]
+fn who_came_to_the_next_release_with_other_columns() {
+    let old = classes(&["a", "s"], &[["0..9", "x"], ["0..9", "y"], ["0..9", "z"]]);
+    let new = classes(&["b", "s"], &[["u..v", "x"], ["u..v", "y"], ["u..v", "y"], ["u..v", "z"]]);
+    let source = [["1", "u..v", "x"], ["1", "u..v", "y"], ["1", "u..v", "y"], ["1", "u..v", "z"]];
+    let own = |name, classes| Released { custodian: Some(0), ..released(name, classes) };
+    let tables = [own("old", &old), own("new", &new)];
+    let found = attack_with(&tables, Some(&table(&["a", "b", "s"], &source)), Columns::All);
+    assert_eq!((found.people_at_risk.as_slice(), found.effective_l), ([1, 2].as_slice(), Some(1)), "{found:?}");
+    assert_eq!(found.details["exact"], json!(true), "{found:?}");
+    assert_eq!(found.explanations.len(), 1, "{found:?}");
+    // Two more y: four values for three who came, one of them twice or more often.
+    let new = [["u..v", "x"], ["u..v", "y"], ["u..v", "y"], ["u..v", "y"], ["u..v", "z"], ["u..v", "z"]];
+    let new = classes(&["b", "s"], &new);
+    let source = [source.to_vec(), vec![["1", "u..v", "y"], ["1", "u..v", "z"]]].concat();
+    let found =
+        attack_with(&[own("old", &old), own("new", &new)], Some(&table(&["a", "b", "s"], &source)), Columns::All);
+    assert_eq!((found.at_risk, found.effective_l), (0, Some(2)), "{found:?}");
+}
+
+/// Two people look alike, and two earlier releases of one custodian have one of them each. Where
+/// these are not the same one, the third person has what is left.
+#[test]
+fn who_stayed_in_one_release_need_not_have_stayed_in_the_other() {
+    let one = classes(&["a", "s"], &[["0..9", "y"]]);
+    let new = classes(&["a", "s"], &[["0..9", "y"], ["0..9", "y"], ["0..9", "x"]]);
+    let source = table(&["a", "s"], &[["1", "y"], ["1", "y"], ["1", "x"]]);
+    let own = |name, classes| Released { custodian: Some(0), ..released(name, classes) };
+    let found = attack(&[own("1", &one), own("new", &new)], Some(&source));
+    assert_eq!(found.people_at_risk, [0, 1], "{found:?}");
+    let found = attack(&[own("1", &one), own("2", &one), own("new", &new)], Some(&source));
+    assert_eq!(found.people_at_risk, [0, 1, 2], "{found:?}");
+    assert_eq!((&found.details["exact"], &found.details["stayed"]["all"]), (&json!(true), &json!(true)));
+}
+
 /// The same among forty others: not every way to stay is tried, which is said, and the person is
 /// found all the same.
 #[test]
@@ -151,6 +188,34 @@ fn columns_that_the_source_lacks_are_known_to_the_attacker() {
     assert_eq!(attack(&tables, Some(&source)).at_risk, 0, "by the list alone nothing is certain");
     let found = attack_with(&tables, Some(&source), Columns::All);
     assert!(found.at_risk > 0, "a person aged 0 in class 7 has q: {found:?}");
+}
+
+/// The source lacks the other release's column. Who knows it of everyone knows which two people are
+/// in different classes of it, and so their values; it can be any pair. To know the class of one
+/// person alone tells nothing.
+#[test]
+fn columns_that_the_source_lacks_are_known_of_everyone() {
+    let one = [["0", "q"], ["0", "r"], ["1", "q"], ["1", "r"], ["3", "q"], ["3", "r"]];
+    let two = [["x", "q"], ["x", "r"], ["x", "r"], ["y", "q"], ["y", "q"], ["y", "r"]];
+    let (own, other) = (classes(&["a", "s"], &one), classes(&["b", "s"], &two));
+    let tables = [released("other", &other), released("own", &own)];
+    let full = [["0", "x", "q"], ["0", "x", "r"], ["1", "y", "q"], ["1", "x", "r"], ["3", "y", "q"], ["3", "y", "r"]];
+    let found = attack(&tables, Some(&table(&["a", "b", "s"], &full)));
+    assert_eq!(found.people_at_risk, [2, 3], "{found:?}");
+    let source: Vec<[&str; 2]> = full.iter().map(|[a, _, s]| [*a, *s]).collect();
+    let found = attack_with(&tables, Some(&table(&["a", "s"], &source)), Columns::All);
+    assert_eq!(found.people_at_risk, [0, 1, 2, 3, 4, 5], "{found:?}");
+    assert_eq!(found.details["exact"], json!(true), "{found:?}");
+    let lacking = json!({ "columns": ["b"], "releases": ["other"], "all": true });
+    assert_eq!(found.details["lacking"], lacking);
+    assert!(found.explanations.iter().all(|explanation| !explanation.steps.is_empty()), "{found:?}");
+    // The same a hundred times over: too many ways, which is said.
+    let often = |rows: &[[&'static str; 2]]| -> Vec<[&str; 2]> { (0..100).flat_map(|_| rows.to_vec()).collect() };
+    let (own, other) = (classes(&["a", "s"], &often(&one)), classes(&["b", "s"], &often(&two)));
+    let tables = [released("other", &other), released("own", &own)];
+    let found = attack_with(&tables, Some(&table(&["a", "s"], &often(&source))), Columns::All);
+    assert_eq!((&found.details["exact"], &found.details["lacking"]["all"]), (&json!(false), &json!(false)));
+    assert!(found.notes.iter().any(|note| note.text.contains("lacks `b`")), "{found:?}");
 }
 
 /// Labels meet, but the person who has q in the second class is needed elsewhere.
@@ -215,6 +280,25 @@ fn people_who_are_not_in_a_release_lead_to_no_false_certainty() {
     let found = attack(&[released("1", &one), released("2", &other)], Some(&source));
     // A person who has q may be in both: then q is all that is left.
     assert_eq!(found.people_at_risk, [0, 3], "{found:?}");
+}
+
+/// The second person is not in the second release, which the attacker, who takes everyone to be in
+/// it, does not know: they are wrong about two people and right about the other two. A list with
+/// the true values counts these two, and one without them all four.
+#[test]
+fn true_values_in_the_list_do_not_make_the_verdict_milder() {
+    let one = classes(&["a", "s"], &[["0", "s"], ["0", "r"], ["1", "q"], ["1", "r"]]);
+    let two = classes(&["b", "s"], &[["x", "q"], ["x", "r"], ["y", "r"], ["y", "s"]]);
+    let tables = [released("1", &one), released("2", &two)];
+    let people = [["1", "x", "q"], ["0", "x", "s"], ["0", "y", "r"], ["1", "y", "r"]];
+    let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
+    let found = attack(&tables, Some(&table(&["a", "b"], &without)));
+    assert_eq!(found.people_at_risk, [0, 1, 2, 3], "{found:?}");
+    let found = attack(&tables, Some(&table(&["a", "b", "s"], &people)));
+    assert_eq!((found.people_at_risk.as_slice(), found.effective_l), ([0, 3].as_slice(), Some(1)), "{found:?}");
+    let mut values: Vec<&str> = found.explanations.iter().map(|explanation| explanation.value.as_str()).collect();
+    values.sort_unstable();
+    assert_eq!(values, ["q", "r"], "{found:?}");
 }
 
 /// Cheong, Wu, Wong, section 4.2.2: the sets of the classes leave two values whatever the joint

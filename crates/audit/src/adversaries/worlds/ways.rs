@@ -4,12 +4,12 @@
 use hashbrown::HashMap;
 use hedgerow_table::{Progress, TableError};
 
-use super::hypothesis::{Case, Standing, can_be_there, everyone, most_here};
+use super::hypothesis::{Case, People, Standing, can_be_there, everyone, most_here};
 use crate::worlds::Side;
 
 /// Of few people every way is tried, where there are no more than this.
 const FEW_PEOPLE: u64 = 32;
-const WAYS_OF_FEW: usize = 64;
+const WAYS_OF_FEW: usize = 256;
 
 /// Of more people, at most this many: in each, others come first of those who look alike to a table
 /// and have the same value.
@@ -41,8 +41,9 @@ pub(super) fn ways_to_stay(
         let mut with = standings.to_vec();
         let mut is_possible = true;
         for (&table, people) in own.iter().zip(way) {
-            is_possible &= can_be_there(&sides[table], table, cases, &people, 0, progress)?;
-            let unlisted = sides[table].rows() - people.iter().map(|&count| u64::from(count)).sum::<u64>();
+            let counts = people.counts(cases.len());
+            is_possible &= can_be_there(&sides[table], table, cases, &counts, 0, progress)?;
+            let unlisted = sides[table].rows() - counts.iter().map(|&count| u64::from(count)).sum::<u64>();
             with[table] = Standing::Stayed { people, unlisted };
         }
         all &= is_possible;
@@ -53,40 +54,120 @@ pub(super) fn ways_to_stay(
     Ok(Ways { tried, all })
 }
 
-/// By table, the people of each case who are in it.
-type Way = Vec<Vec<u32>>;
+/// By table, the people who are in it.
+type Way = Vec<People>;
 
 /// `None` where there are too many.
 fn every_way(sides: &[Side], cases: &[Case], own: &[usize]) -> Option<Vec<Way>> {
-    let mut ways: Vec<Way> = vec![Vec::new()];
+    let mut counted: Vec<Vec<Vec<u32>>> = vec![Vec::new()];
     for &table in own {
-        let of_table = every_stayed(&sides[table], table, cases, WAYS_OF_FEW / ways.len())?;
-        let mut more = Vec::with_capacity(ways.len() * of_table.len());
-        for way in &ways {
+        let of_table = every_stayed(&sides[table], table, cases, WAYS_OF_FEW / counted.len())?;
+        let mut more = Vec::with_capacity(counted.len() * of_table.len());
+        for way in &counted {
             more.extend(of_table.iter().map(|people| [way.as_slice(), std::slice::from_ref(people)].concat()));
         }
-        ways = more;
+        counted = more;
+    }
+    let mut ways: Vec<Way> = Vec::new();
+    for counts in &counted {
+        let mut of_counts: Vec<Way> = vec![vec![People::default(); own.len()]];
+        for (number, case) in cases.iter().enumerate() {
+            let stay: Vec<u32> = counts.iter().map(|counts| counts[number]).collect();
+            let parts = every_overlap(case.people, &stay);
+            if parts.len() * of_counts.len() > WAYS_OF_FEW {
+                return None;
+            }
+            of_counts = of_counts
+                .iter()
+                .flat_map(|way| parts.iter().map(|parts| with_parts(way.clone(), number as u32, parts)))
+                .collect();
+        }
+        ways.extend(of_counts);
+        if ways.len() > WAYS_OF_FEW {
+            return None;
+        }
     }
     Some(ways)
 }
 
+/// People of one case who are in the same tables: these, as bits, and how many people.
+type Part = (usize, u32);
+
+/// Every way in which given numbers of some people, who look alike, are in each of some tables: who
+/// is in one may be in another or not.
+fn every_overlap(people: u32, stay: &[u32]) -> Vec<Vec<Part>> {
+    fn add(people: u32, stay: &[u32], tables: usize, parts: &mut Vec<Part>, found: &mut Vec<Vec<Part>>) {
+        if people == 0 || tables == 0 {
+            // Who is left is in no table.
+            if stay.iter().all(|&left| left == 0) {
+                found.push(parts.clone());
+            }
+            return;
+        }
+        let is_in = |table: &usize| tables >> table & 1 == 1;
+        let most = (0..stay.len()).filter(is_in).map(|table| stay[table]).fold(people, u32::min);
+        for count in 0..=most {
+            let left: Vec<u32> =
+                stay.iter().enumerate().map(|(table, &left)| left - if is_in(&table) { count } else { 0 }).collect();
+            parts.push((tables, count));
+            add(people - count, &left, tables - 1, parts, found);
+            parts.pop();
+        }
+    }
+    let mut found = Vec::new();
+    add(people, stay, (1 << stay.len()) - 1, &mut Vec::new(), &mut found);
+    found
+}
+
+/// A way in which the people of a case are in the tables of their parts, one part after the other.
+fn with_parts(mut way: Way, case: u32, parts: &[Part]) -> Way {
+    let mut from = 0;
+    for &(tables, count) in parts.iter().filter(|(_, count)| *count > 0) {
+        for (_, people) in way.iter_mut().enumerate().filter(|(table, _)| tables >> table & 1 == 1) {
+            people.0.push((case, from, from + count));
+        }
+        from += count;
+    }
+    way
+}
+
 /// Some ways: of those whom a table does not tell apart and who have the same value, each case is
-/// once the first to have stayed, in all groups at once.
+/// once the first to have stayed, in all groups at once. In every second way those of a case who
+/// are in one table are, as far as they can, not those who are in the next.
 fn some_ways(sides: &[Side], cases: &[Case], own: &[usize]) -> Vec<Way> {
     let turns: Vec<Vec<(u32, u32)>> = own.iter().map(|&table| turns(cases, table)).collect();
     let most = turns.iter().flatten().map(|&(_, of)| of as usize).max().unwrap_or(1);
     let way = |number: usize| {
+        let mut ends = vec![0; cases.len()];
         let tables = own.iter().zip(&turns).map(|(&table, turns)| {
             let mut order: Vec<u32> = (0..cases.len() as u32).collect();
             order.sort_by_key(|&case| {
                 let (turn, of) = turns[case as usize];
                 (turn + number as u32) % of
             });
-            stayed(&sides[table], table, cases, &order)
+            let counts = stayed(&sides[table], table, cases, &order);
+            if number.is_multiple_of(2) {
+                ends.fill(0);
+            }
+            from_there_on(cases, &counts, &mut ends)
         });
         tables.collect()
     };
     (0..most.clamp(2, WAYS_OF_MANY)).map(way).collect()
+}
+
+/// As many people of each case, from the one on that `ends` says and around; which becomes the one
+/// after the last.
+fn from_there_on(cases: &[Case], counts: &[u32], ends: &mut [u32]) -> People {
+    let mut people = People::default();
+    for (number, ((case, &count), end)) in (0..).zip(cases.iter().zip(counts).zip(ends)) {
+        let last = *end + count;
+        let around = last.saturating_sub(case.people);
+        let runs = [(0, around), (*end, last.min(case.people))];
+        people.0.extend(runs.into_iter().filter(|(from, to)| from < to).map(|(from, to)| (number, from, to)));
+        *end = if around > 0 { around } else { last % case.people.max(1) };
+    }
+    people
 }
 
 /// By case, which one it is of those whom a table does not tell apart and who have the same value;

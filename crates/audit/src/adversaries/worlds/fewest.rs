@@ -1,0 +1,72 @@
+//! What several sets of assumptions leave to people, and which of them leaves the fewest values.
+
+use super::Left;
+use crate::worlds::{Problem, Solved};
+
+/// What one set of assumptions leaves.
+pub(super) struct Outcome {
+    /// By case, the fewest values that are left to one of its people, and which of them it is.
+    pub(super) left: Vec<(Left, u32)>,
+    pub(super) groups: Vec<Solution>,
+    pub(super) limits: Vec<String>,
+    /// Some world fits all tables that everyone is taken to be in.
+    pub(super) fits: bool,
+}
+
+/// The worlds of some tables.
+pub(super) struct Solution {
+    pub(super) tables: Vec<usize>,
+    pub(super) problem: Problem,
+    pub(super) solved: Solved,
+    /// By case, the first person of each part of it, with the profile of the part.
+    pub(super) of_case: Vec<Vec<(u32, u32)>>,
+}
+
+/// Values of one set of assumptions that explain something.
+pub(super) struct Found {
+    /// The way in which people are in classes that the list does not tell apart; `None` where
+    /// nothing was supposed of that.
+    pub(super) way: Option<usize>,
+    pub(super) groups: Vec<Solution>,
+}
+
+/// The fewest values that any of several sets of assumptions leaves, by case.
+pub(super) struct Fewest {
+    pub(super) left: Vec<Left>,
+    /// The one of `found` that leaves them, and the case and person there.
+    pub(super) of_case: Vec<(usize, usize, u32)>,
+    /// Of each set of assumptions that is needed to explain a value, what was found.
+    pub(super) found: Vec<Found>,
+    pub(super) limits: Vec<String>,
+}
+
+impl Fewest {
+    /// By case, its people.
+    pub(super) fn new(people: impl Iterator<Item = u64>) -> Fewest {
+        let left: Vec<Left> = people.map(Left::nothing).collect();
+        Fewest { of_case: vec![(0, 0, 0); left.len()], left, found: Vec::new(), limits: Vec::new() }
+    }
+
+    /// Takes what is fewer. Where `way` says so, the cases of the outcome are others, each part of
+    /// the one that is named.
+    pub(super) fn offer(&mut self, outcome: Outcome, way: Option<(usize, &[usize])>) {
+        let mut is_needed = false;
+        for (number, (other, person)) in outcome.left.into_iter().enumerate() {
+            let case = way.map_or(number, |(_, of)| of[number]);
+            if self.left[case].take_fewer(other) {
+                self.of_case[case] = (self.found.len(), number, person);
+                is_needed |= self.left[case].values.len() == 1;
+            }
+        }
+        let groups = if is_needed { outcome.groups } else { Vec::new() };
+        self.found.push(Found { way: way.map(|(number, _)| number), groups });
+        let new: Vec<String> = outcome.limits.into_iter().filter(|limit| !self.limits.contains(limit)).collect();
+        self.limits.extend(new);
+    }
+
+    /// Something was not examined that may leave fewer values.
+    pub(super) fn leave_open(&mut self, why: String) {
+        self.left.iter_mut().filter(|left| left.values.len() > 1).for_each(|left| left.is_decided = false);
+        self.limits.push(why);
+    }
+}

@@ -1,0 +1,115 @@
+//! What the worlds of some tables leave to each person, by what the attacker can know of their
+//! classes.
+
+use hashbrown::HashMap;
+
+use super::LeftRecords;
+use super::fewest::Solution;
+use crate::worlds::{Answer, Presence, Problem, Solved};
+
+/// Sets of values that are distinguished for one case.
+const ALTERNATIVES_MAX: usize = 4096;
+
+/// By what the tables say of them, the values that they say the same of.
+type Alike = HashMap<Vec<u32>, Vec<u32>>;
+
+/// Tables whose worlds were looked at together.
+pub(super) struct Group<'a> {
+    pub(super) tables: &'a [usize],
+    problem: &'a Problem,
+    solved: &'a Solved,
+    of_case: &'a [Vec<(u32, u32)>],
+    /// By profile, its scenarios.
+    scenarios: Vec<Vec<u32>>,
+    /// By who is in which table, where tables say less than the values.
+    alike: HashMap<Vec<Presence>, Alike>,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn new(of: &'a Solution) -> Group<'a> {
+        let Solution { tables, problem, solved, of_case } = of;
+        let profiles = of_case.iter().flatten().map(|&(_, profile)| profile as usize + 1).max().unwrap_or(0);
+        let mut scenarios = vec![Vec::new(); profiles];
+        for (number, scenario) in solved.scenarios.iter().enumerate() {
+            if let Some(own) = scenarios.get_mut(scenario.profile as usize) {
+                own.push(number as u32);
+            }
+        }
+        let mut alike: HashMap<Vec<Presence>, Alike> = HashMap::new();
+        for profile in problem.profiles.iter().filter(|_| !problem.says_values()) {
+            if !alike.contains_key(&profile.presence) {
+                let mut own = Alike::new();
+                for value in 0..=problem.values {
+                    own.entry(problem.said(profile, value)).or_default().push(value);
+                }
+                alike.insert(profile.presence.clone(), own);
+            }
+        }
+        Group { tables, problem, solved, of_case, scenarios, alike }
+    }
+
+    /// The profile of a person of a case.
+    pub(super) fn profile(&self, case: usize, person: u32) -> usize {
+        let parts = &self.of_case[case];
+        let after = parts.partition_point(|&(first, _)| first <= person);
+        parts[after.saturating_sub(1)].1 as usize
+    }
+
+    /// The records left to a person of a case, for each combination of classes that the attacker
+    /// can know; and whether they may have been suppressed. What leaves their true record out, where
+    /// it is known, is not so: they are not in that class, or not all people are in the tables.
+    pub(super) fn alternatives(&self, case: usize, person: u32, truth: Option<u32>) -> (Vec<LeftRecords>, bool) {
+        let number = self.profile(case, person);
+        let profile = &self.problem.profiles[number];
+        let alike = self.alike.get(&profile.presence);
+        let of = |anyhow: bool| -> Vec<LeftRecords> {
+            let scenarios = self.scenarios[number].iter().map(|&number| &self.solved.scenarios[number as usize]);
+            let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| {
+                let mut left = LeftRecords::default();
+                for query in scenario.left() {
+                    let is_possible = query.answer == Answer::Possible;
+                    let Some(alike) = alike.and_then(|alike| alike.get(&self.problem.said(profile, query.value)))
+                    else {
+                        left.records.push((query.value, query.share, is_possible));
+                        continue;
+                    };
+                    let share = query.share.map(|share| share / alike.len() as f64);
+                    left.records.extend(alike.iter().map(|&value| (value, share, is_possible)));
+                }
+                left.records.sort_unstable_by_key(|(record, _, _)| *record);
+                left
+            });
+            let is_so = |left: &LeftRecords| match truth {
+                None => !left.records.is_empty(),
+                Some(truth) => left.records.iter().any(|(record, _, _)| *record == truth),
+            };
+            left.filter(is_so).collect()
+        };
+        let in_all = of(false);
+        // Who cannot be in every table was suppressed in one: what every world gives them is known.
+        if in_all.is_empty() { (of(true), true) } else { (in_all, false) }
+    }
+}
+
+/// Every alternative of one with every alternative of the other, each set of records once.
+pub(super) fn crossed(before: &[LeftRecords], other: &[LeftRecords]) -> Vec<LeftRecords> {
+    let mut all: Vec<LeftRecords> = Vec::new();
+    for one in before {
+        for two in other {
+            let mut records = Vec::new();
+            for &(record, share, is_possible) in &one.records {
+                if let Ok(at) = two.records.binary_search_by_key(&record, |(record, _, _)| *record) {
+                    records.push((record, share, is_possible && two.records[at].2));
+                }
+            }
+            if records.len() < one.records.len() {
+                records.iter_mut().for_each(|(_, share, _)| *share = None);
+            }
+            let same = |known: &LeftRecords| known.records.iter().map(|r| r.0).eq(records.iter().map(|r| r.0));
+            if !records.is_empty() && all.len() < ALTERNATIVES_MAX && !all.iter().any(same) {
+                all.push(LeftRecords { records });
+            }
+        }
+    }
+    all
+}

@@ -85,6 +85,9 @@ pub struct Explanation {
     pub people: u64,
     pub value: String,
     pub steps: Vec<String>,
+    /// Some of these people, as rows of their table from 0. Only an internal report shows them.
+    #[serde(skip)]
+    pub rows: Vec<u32>,
 }
 
 /// Two of several releases.

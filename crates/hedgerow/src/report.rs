@@ -180,7 +180,7 @@ impl<'a> Report<'a> {
         if releases.len() > 1 {
             document.extend(together(&releases, &audited)?);
         }
-        document.insert("audit".to_owned(), value(&audited)?);
+        document.insert("audit".to_owned(), with_rows(value(&audited)?, &audited));
         let json = Value::Object(document);
         let html = hedgerow_report::page(&json);
         Ok(Reported { json, html })
@@ -359,6 +359,19 @@ fn lattice(bound: &Bound<'_>, chosen: &[u8], monitor: &Monitor<'_>) -> Result<Ma
         "chosen": chosen,
     });
     Ok([("lattice".to_owned(), lattice)].into_iter().collect())
+}
+
+/// The findings with the rows of the people's list that each explanation is about, from 1: only
+/// this document has them, and a publishable one looks for no people.
+fn with_rows(mut document: Value, audited: &hedgerow_audit::Audited) -> Value {
+    let findings = document["adversaries"].as_array_mut().into_iter().flatten();
+    for (shown, finding) in findings.zip(&audited.findings) {
+        let explanations = shown["explanations"].as_array_mut().into_iter().flatten();
+        for (shown, explanation) in explanations.zip(&finding.explanations).filter(|(_, own)| !own.rows.is_empty()) {
+            shown["rows"] = json!(explanation.rows.iter().map(|row| row + 1).collect::<Vec<u32>>());
+        }
+    }
+    document
 }
 
 /// The values that each release leaves, those that all leave together, and how they narrow down.

@@ -129,7 +129,7 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     for also in &finding.also {
         exposure(f, "also", also)?;
     }
-    for Explanation { people, value, steps } in finding.explanations.iter().take(EXPLANATIONS_SHOWN) {
+    for Explanation { people, value, steps, .. } in finding.explanations.iter().take(EXPLANATIONS_SHOWN) {
         let whom = match people {
             0 => "a person in these cells has".to_owned(),
             1 => "one person has".to_owned(),

@@ -97,6 +97,45 @@ fn several_releases_are_shown_together_with_the_way_to_the_breach() {
     }
 }
 
+/// The rows of people whose value follows are in the internal report, and nowhere else.
+#[test]
+fn rows_of_exposed_people_are_only_in_the_internal_report() {
+    let folder = Folder::new();
+    folder.write("one/data.csv", "a,s\n0 to 1,p\n0 to 1,q\n2 to 3,q\n2 to 3,r\n");
+    folder.write("two/data.csv", "b,s\nx,p\nx,r\ny,q\ny,q\n");
+    for (name, quasi) in [("one", "a"), ("two", "b")] {
+        let sidecar = format!(
+            "[source]\npath = \"data.csv\"\n[attributes]\n{quasi} = {{ role = \"quasi\" }}\n\
+             s = {{ role = \"sensitive\" }}\n"
+        );
+        folder.write(&format!("{name}/release.toml"), sidecar);
+    }
+    folder.write("people.csv", "a,b\n0,x\n1,y\n2,x\n3,y\n");
+    let of_worlds = |json: &str| -> Value {
+        let json: Value = serde_json::from_str(json).unwrap();
+        let audit = json.get("audit").unwrap_or(&json);
+        let mut findings = audit["adversaries"].as_array().unwrap().iter();
+        findings.find(|found| found["name"] == "worlds").unwrap()["explanations"].clone()
+    };
+    let people = ["one", "two", "--people", "people.csv", "--json"];
+    let audited = folder.run(&[&["audit"], &people[..]].concat());
+    let reported = folder.run(&[&["report", "-o", "internal.html"], &people[..]].concat());
+    assert_eq!((audited.code, reported.code), (Some(4), Some(0)), "{audited:?} {reported:?}");
+    let printed = of_worlds(&audited.stdout);
+    assert!(printed.as_array().unwrap().iter().all(|explanation| explanation.get("rows").is_none()), "{printed}");
+    let shown = of_worlds(&reported.stdout);
+    let mut rows: Vec<u64> = Vec::new();
+    for explanation in shown.as_array().unwrap() {
+        rows.extend(explanation["rows"].as_array().unwrap().iter().map(|row| row.as_u64().unwrap()));
+    }
+    rows.sort_unstable();
+    assert_eq!(rows, [1, 2, 3, 4], "{shown}");
+    assert!(folder.read("internal.html").contains("Rows of the list, from 1"));
+    let published = folder.run(&[&["report", "--publishable", "-o", "public.html"], &people[..]].concat());
+    assert_eq!(published.code, Some(0), "{published:?}");
+    assert!(!folder.read("public.html").contains("Rows of the list") && !published.stdout.contains("\"rows\":[1]"));
+}
+
 /// Names, people and folders that only the source or the policy have. Each kind of release is made
 /// from a table with rows that cannot be released as they are.
 const CANARIES: [&str; 6] = ["canaryname", "canaryplace", "canarydisease", "98765", "canaryfolder", "canarypolicy"];

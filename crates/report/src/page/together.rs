@@ -181,6 +181,13 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
             h3 { "Why " code { (explanation.text_of("value")) } " is certain" }
             @if explanation.number_of("people") > 0.0 { p { (explanation.show_of("people", Show::Plain)) " people." } }
             ol { @for step in explanation.texts_of("steps") { li { (super::with_code(step)) } } }
+            @if internal && !explanation.items("rows").is_empty() {
+                p.soft {
+                    "Rows of the list, from 1: "
+                    @for (at, row) in explanation.items("rows").iter().enumerate() { @if at > 0 { ", " } (row.show(Show::Plain)) }
+                    (super::internal())
+                }
+            }
         }
         @for problem in root.get("audit").map(|audit| audit.items("contradictions")).unwrap_or_default() {
             p.fails-text { (problem.text_of("release")) ": " (problem.text_of("problem")) }

@@ -132,6 +132,7 @@ fn explain_exposed(
             people: u64::from(profile.people.0),
             value,
             steps,
+            rows: Vec::new(),
         }));
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());

@@ -17,6 +17,9 @@ use crate::worlds::{Beside, Certainty, Layers, Presence, Problem, Profile, Side,
 /// Releases that contradict each other are divided into groups that do not, up to this number.
 const DIVIDED_MAX: usize = 4;
 
+/// Rows that an explanation lists.
+const ROWS_MAX: usize = 20;
+
 /// Sets of assumptions that are tried where the list lacks columns.
 const TRIED_MAX: usize = 8192;
 
@@ -109,13 +112,18 @@ pub(super) fn run(
     let places: Vec<(bool, f64)> = fewest.left.iter().map(|left| (left.values.len() == 1, left.confidence())).collect();
     finding.list_people(&setting.of_person, &places);
     let exposed = (0..setting.cases.len()).filter(|&case| fewest.left[case].values.len() == 1).take(EXPLAINED_MAX);
+    let of_person = &setting.of_person;
     for case in exposed {
         attacker.progress.check()?;
         let (found, number, person) = fewest.of_case[case];
         let completed = completed(found);
         let setting = completed.as_ref().unwrap_or(&setting);
         let groups = &fewest.found[found].groups;
-        finding.explanations.extend(setting.explanation((number, person), &fewest.left[case], groups)?);
+        let explanation = setting.explanation((number, person), &fewest.left[case], groups)?;
+        finding.explanations.extend(explanation.map(|explanation| {
+            let rows = of_person.iter().zip(0..).filter(|(own, _)| **own as usize == case);
+            Explanation { rows: rows.map(|(_, row)| row).take(ROWS_MAX).collect(), ..explanation }
+        }));
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
     Ok(Fits { together: fits && !setting.is_certain_of_something_false(people, &fewest.left), lost })
@@ -457,7 +465,7 @@ impl<'a> Setting<'a> {
             }
             steps.push(format!("only `{}` is left", self.tables.text(value)));
         }
-        Ok(Some(Explanation { people: left.people, value: self.tables.text(value), steps }))
+        Ok(Some(Explanation { people: left.people, value: self.tables.text(value), steps, rows: Vec::new() }))
     }
 
     fn listed(&self, values: &[(u32, Option<f64>)]) -> String {

@@ -20,10 +20,11 @@ pub use hedgerow_publish::why::{Broken, Finer, NearClass, SuppressedGroup, Why};
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 pub fn why(policy: &Policy, source: Source<'_>, levels: &[u8], monitor: &Monitor<'_>) -> Result<Why, Error> {
+    let policy = policy.inner();
     let table = source.read(policy, monitor)?;
     let earlier = read_earlier(policy, &table, monitor)?;
     let closed = hedgerow_publish::closed_policy(policy, &table)?;
-    let bound = Bound::with_earlier(closed.as_ref().map_or(policy, |closed| closed), &table, earlier)?;
+    let bound = Bound::with_earlier(closed.as_ref().unwrap_or(policy), &table, earlier)?;
     let tops: Vec<usize> = bound.quasi.iter().map(|quasi| quasi.hierarchy.top()).collect();
     if levels.len() != tops.len() || levels.iter().zip(&tops).any(|(&level, &top)| usize::from(level) > top) {
         let problem = format!("{levels:?} are not levels of the quasi-identifiers, whose tops are {tops:?}");

@@ -89,27 +89,25 @@ fn publish_with(
     let earlier = community::read_earlier(policy, searchable.table(), &reading)?;
     reading.finish();
     options.progress.check()?;
-    let bind = |policy| match &searchable {
-        Searchable::Rows(table) => Bound::with_earlier(policy, table, earlier.clone()),
-        Searchable::Distinct(counted) => Bound::to_counted(policy, counted, earlier.clone()),
+    let dependencies = store.dependencies(policy, options.progress)?;
+    // The values of rows that others divided are not those of the source.
+    let closed = dependencies.closed(policy).filter(|_| divided.is_none());
+    let judged = closed.as_ref().unwrap_or(policy);
+    let mut bound = match &searchable {
+        Searchable::Rows(table) => Bound::with_earlier(judged, table, earlier)?,
+        Searchable::Distinct(counted) => Bound::to_counted(judged, counted, earlier)?,
     };
-    let closed: Option<Policy>;
-    let mut bound = bind(policy)?;
     if !options.levels.is_empty() {
         explore::refuse_other_methods(&bound)?;
     }
-    let dependencies = store.dependencies(policy, options.progress)?;
-    dependencies.refuse_known_protected(policy)?;
-    // The values of rows that others divided are not those of the source.
-    closed = dependencies.closed(policy).filter(|_| divided.is_none());
-    if let Some(closed) = &closed {
-        bound = bind(closed)?;
+    if closed.is_some() {
         bound.warnings.extend(dependencies.closing_warnings(policy));
     }
     bound.coarsened = coarsened;
     if divided.is_none() {
         bound.warnings.extend(store.singling_out(policy, &searchable, options.progress)?);
     }
+    dependencies.refuse_known_protected(policy)?;
     bound.dependencies_found = dependencies.found().map(|(from, to)| (from.to_vec(), to.clone())).collect();
     bound.warnings.extend(dependencies.warnings.iter().cloned());
     let read_time = started.elapsed();

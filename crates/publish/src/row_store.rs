@@ -7,7 +7,6 @@ use std::path::Path;
 
 use hedgerow_policy::Policy;
 use hedgerow_release::ReadBy;
-use hedgerow_table::engine::Embedded;
 use hedgerow_table::read::{Held, ReadOptions, read_table};
 use hedgerow_table::{Counted, Engine, InputError, Progress, Spill, Table, TableError};
 use rand::rngs::StdRng;

@@ -27,6 +27,9 @@ use crate::rows::ReleasedColumn;
 /// taken to follow all.
 const SETS_MAX: usize = 32;
 
+/// What a dependency leads from and to.
+type Sides = (Vec<String>, String);
+
 /// The rows of a draft, in the order of the source.
 pub(super) struct DraftRows<'a> {
     bound: &'a Bound<'a>,
@@ -37,7 +40,7 @@ pub(super) struct DraftRows<'a> {
     /// The unit of each released row, and how many units there are.
     units: Option<(Vec<u32>, usize)>,
     /// What was found of dependencies, by their sides.
-    left: RefCell<HashMap<(Vec<String>, String), Option<Rc<Left>>>>,
+    left: RefCell<HashMap<Sides, Option<Rc<Left>>>>,
 }
 
 /// Which people a rule no longer protects.

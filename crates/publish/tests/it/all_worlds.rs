@@ -112,7 +112,10 @@ impl<'a> Worlds<'a> {
             let fits =
                 |own: &Vec<Option<usize>>| own.iter().map(|class| class.map_or(usize::MAX, |class| class)).collect();
             let own: Vec<Vec<usize>> = own.iter().map(fits).collect();
-            all = all.iter().flat_map(|all| own.iter().map(move |own| [&all[..], &[own.clone()]].concat())).collect();
+            all = all
+                .iter()
+                .flat_map(|all| own.iter().map(move |own| [&all[..], std::slice::from_ref(own)].concat()))
+                .collect();
             if all.len() > 400 {
                 return None;
             }

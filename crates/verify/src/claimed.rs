@@ -108,10 +108,9 @@ mod tests {
 
     #[test]
     fn numbers_that_contradict_what_is_required_or_that_no_table_has() {
-        let table =
-            hedgerow_table::Table::from_columns([("zip", vec!["1", "1"].into()), ("ill", vec!["a", "b"].into())]);
+        let table = hedgerow_table::Table::from_texts(&["zip", "ill"], &[vec!["1", "a"], vec!["1", "b"]]);
         let (quasi, sensitive) = (vec!["zip".to_owned()], vec!["ill".to_owned()]);
-        let release = Release::of_table("x", table.unwrap(), quasi, sensitive, Default::default()).unwrap();
+        let release = Release::of_table("x", table, quasi, sensitive, Default::default()).unwrap();
         let manifest = |claim: serde_json::Value| -> Manifest {
             let promise = json!({"version": "0.1.0", "method": "full-domain", "guarantees": [claim],
                 "rows": {"in": 2, "out": 2, "suppressed": 0}, "loss": {},

@@ -221,8 +221,8 @@ mod tests {
         }
     }
 
-    /// What counts units, or needs the rows of all custodians in one place, is refused by name
-    /// before anything is agreed on.
+    /// Counting units, and whatever needs the rows of all custodians in one place, is refused by
+    /// name before anything is agreed on.
     #[test]
     fn what_custodians_together_cannot_do_is_refused_with_the_reason() {
         let of = |attributes: &str, rule: &str, publish: &str| {

@@ -1,12 +1,12 @@
-//! What custodians who publish together cannot do, refused by name: no custodian has the rows of
-//! all, and classes are counted by rows.
+//! Policies that custodians who publish together cannot keep, refused by name: no custodian has the
+//! rows of all, and classes are counted by rows.
 
 use hedgerow_policy::Policy;
 use hedgerow_table::InputError;
 
 use crate::{consistent, units};
 
-/// What a refusal calls such a release.
+/// The name of such a release in refusals.
 const WHO: &str = "a joint release";
 
 /// Refuses a policy with units, with `consistent`, or with a dependency that is not accepted.

@@ -158,8 +158,8 @@ impl Pair<'_> {
         rows
     }
 
-    /// What the cells of both attributes really give, where that is less than the one says; the
-    /// most rows first.
+    /// The values that the cells of both attributes really give, where these are fewer than the one
+    /// says; the most rows first.
     fn narrowed(&self, column: &Column, rows: &HashMap<(usize, usize), u64>, side: Side) -> Vec<Narrowed> {
         let occurs: HashSet<u32> = self.above.iter().flatten().copied().collect();
         let mut found: Vec<Narrowed> = Vec::new();

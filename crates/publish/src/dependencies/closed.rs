@@ -1,6 +1,6 @@
-//! Rules whose attacker knows some of the quasi-identifiers: who knows a county knows its region. The
-//! quasi-identifiers that follow are added to `know`, so that the search counts them, the manifest
-//! states them and readers check them.
+//! Rules whose attacker knows some of the quasi-identifiers: who knows a county knows its region.
+//! The quasi-identifiers that follow are added to `know`, so that the search counts them, the
+//! manifest states them and readers check them.
 
 use hedgerow_policy::{Method, Policy, Role};
 use hedgerow_table::engine::Embedded;
@@ -37,7 +37,7 @@ impl Dependencies {
         follows.filter(|known| is_quasi(&known.to) && !is_protected(&known.to)).collect()
     }
 
-    /// What was added to the rules of a policy.
+    /// Warnings of the attributes that were added to the rules of a policy.
     pub(crate) fn closing_warnings(&self, policy: &Policy) -> Vec<InputError> {
         let mut warnings: Vec<InputError> = Vec::new();
         for (place, rule) in policy.rules.iter().enumerate() {

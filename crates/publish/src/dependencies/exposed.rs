@@ -27,7 +27,7 @@ use crate::rows::ReleasedColumn;
 /// taken to follow all.
 const SETS_MAX: usize = 32;
 
-/// What a dependency leads from and to.
+/// The sides of a dependency.
 type Sides = (Vec<String>, String);
 
 /// The rows of a draft, in the order of the source.
@@ -39,7 +39,7 @@ pub(super) struct DraftRows<'a> {
     kept: Vec<u32>,
     /// The unit of each released row, and how many units there are.
     units: Option<(Vec<u32>, usize)>,
-    /// What was found of dependencies, by their sides.
+    /// The values that cells leave, by the sides of the dependency.
     left: RefCell<HashMap<Sides, Option<Rc<Left>>>>,
 }
 

@@ -1,5 +1,5 @@
-//! What the released cells of some attributes leave of another one: beside a county that became a
-//! group of counties, a region that became `*` is one of the regions of that group. Who knows the
+//! The values of an attribute that the released cells of others leave: beside a county that became
+//! a group of counties, a region that became `*` is one of the regions of that group. Who knows the
 //! region of a person excludes the rows whose group has no county there.
 
 use hashbrown::{HashMap, HashSet};

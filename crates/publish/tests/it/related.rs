@@ -98,7 +98,7 @@ fn seeds(count: u64) -> Vec<u64> {
     }
 }
 
-/// Who knows a county knows its region: classes agree on both labels, and a release is found that
+/// A county tells its region: classes agree on both labels, and a release is found that
 /// keeps the rule for these.
 #[test]
 fn a_rule_that_knows_the_county_knows_the_region() {
@@ -170,7 +170,7 @@ fn groups_of_counties_leave_some_regions() {
              [[rule]]\nknow = [\"county\", \"region\"]\nrows = \"one\"\nrequire = {{ model = \"k-anonymity\", k = 2 }}\n"
         );
         let rules = if with_units { rules } else { rules.replace("rows = \"one\"\n", "") };
-        let accept = "[[dependency]]\nfrom = [\"county\"]\nto = \"region\"\naccept = \"regions are no secret\"\n";
+        let accept = "[[dependency]]\nfrom = [\"county\"]\nto = \"region\"\naccept = \"everyone knows the regions\"\n";
         let unit = if with_units { "unit" } else { "identifier" };
         let levels = [("age", 3), ("county", 1), ("region", 1)];
         let context = format!("seed {seed}, {unit}, k = {k}");
@@ -217,7 +217,7 @@ fn groups_of_counties_leave_some_regions() {
     assert!(refused > 5 && made > 5, "{refused} refused, {made} made");
 }
 
-/// What both labels of a row give together, in either direction.
+/// The values that both labels of a row leave together, in either direction.
 #[test]
 fn what_both_labels_leave_is_stated() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,8 +7,10 @@
 //! of each class, and for the units that fit all rows of a unit, for every choice of one protected
 //! value for each unit. Nothing here is shared with the library but the call to publish.
 //!
-//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish unlinked` replays that
-//! case alone. `HEDGEROW_UNIT_CASES` sets how many are tried.
+//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish unlinked` replays
+//! that case alone. `HEDGEROW_UNIT_CASES` sets how many are tried.
+
+mod want;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,25 +23,10 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
+use want::{Want, hundredths};
 
 const CASES: u64 = 1500;
 const QUASI: [&str; 3] = ["age", "zip", "sex"];
-/// Entropies and shares are compared with this much to spare.
-const SLACK: f64 = 1e-9;
-
-/// A requirement, with exact parameters: `l` of shares and `t` are in hundredths.
-#[derive(Debug, Clone, PartialEq)]
-enum Want {
-    K(usize),
-    Distinct(usize),
-    Frequency(usize),
-    Entropy(usize),
-    Recursive { c: usize, l: usize },
-    Close(usize),
-    Alpha { alpha: usize, k: usize, values: Option<&'static str> },
-    Epsilon { epsilon: i64, m: usize },
-    Delta { delta: i64, l: usize },
-}
 
 #[derive(Debug, Clone)]
 struct WantedRule {
@@ -56,109 +43,6 @@ struct Case {
     /// The share of rows and of units that may be suppressed, in hundredths.
     suppression: usize,
     text: String,
-}
-
-fn hundredths(number: usize) -> String {
-    format!("{}.{:02}", number / 100, number % 100)
-}
-
-impl Want {
-    fn text(&self) -> String {
-        let inside = match self {
-            Want::K(k) => format!("\"k-anonymity\", k = {k}"),
-            Want::Distinct(l) => format!("\"distinct-l-diversity\", l = {l}"),
-            Want::Frequency(l) => format!("\"frequency-l-diversity\", l = {}", hundredths(*l)),
-            Want::Entropy(l) => format!("\"entropy-l-diversity\", l = {}", hundredths(*l)),
-            Want::Recursive { c, l } => format!("\"recursive-l-diversity\", c = {}, l = {l}", hundredths(*c)),
-            Want::Close(t) => format!("\"t-closeness\", t = {}", hundredths(*t)),
-            Want::Alpha { alpha, k, values } => {
-                let values = values.map_or_else(String::new, |value| format!(", values = [\"{value}\"]"));
-                format!("\"alpha-k-anonymity\", alpha = {}, k = {k}{values}", hundredths(*alpha))
-            }
-            Want::Epsilon { epsilon, m } => {
-                format!("\"epsilon-m-anonymity\", epsilon = {epsilon}, m = {}", hundredths(*m))
-            }
-            Want::Delta { delta, l } => format!("\"delta-l-diversity\", delta = {delta}, l = {}", hundredths(*l)),
-        };
-        format!("{{ model = {inside} }}")
-    }
-
-    /// Whether it holds for people or rows with one value each, where an empty text is missing. The
-    /// tables are those that closeness compares with.
-    fn holds(&self, values: &[&str], tables: &[Vec<&str>]) -> bool {
-        let n = values.len();
-        let counts = counted(values);
-        let mut sorted: Vec<usize> = counts.values().copied().collect();
-        sorted.sort_unstable_by(|a, b| b.cmp(a));
-        let numbers = || values.iter().filter_map(|value| value.parse::<i64>().ok()).collect::<Vec<i64>>();
-        match self {
-            Want::K(k) => n >= *k,
-            Want::Distinct(l) => sorted.len() >= *l,
-            Want::Frequency(l) => sorted[0] * l <= n * 100,
-            Want::Entropy(l) => entropy(&sorted) >= (*l as f64 / 100.0).ln() - SLACK,
-            Want::Recursive { c, l } => sorted[0] * 100 < c * sorted.iter().skip(l - 1).sum::<usize>(),
-            Want::Close(t) => tables.iter().all(|table| distance(values, table) <= *t as f64 / 100.0 + SLACK),
-            Want::Alpha { alpha, k, values: None } => n >= *k && sorted[0] * 100 <= alpha * n,
-            Want::Alpha { alpha, k, values: Some(value) } => {
-                n >= *k && counts.get(value).copied().unwrap_or(0) * 100 <= alpha * n
-            }
-            Want::Epsilon { epsilon, m } => {
-                let numbers = numbers();
-                let near = |x: &i64| numbers.iter().filter(|y| (*y - x).abs() <= *epsilon).count();
-                numbers.iter().all(|x| near(x) * m <= n * 100)
-            }
-            Want::Delta { delta, l } => {
-                let numbers = numbers();
-                let inside = |low: &i64| numbers.iter().filter(|y| (*low..=low + 2 * delta).contains(y)).count();
-                numbers.iter().all(|low| inside(low) * l <= n * 100)
-            }
-        }
-    }
-
-    /// The name and the value of what was achieved, where a single number says it; and whether more
-    /// is stronger.
-    fn strength(&self, values: &[&str], tables: &[Vec<&str>]) -> Option<(&'static str, f64, bool)> {
-        let counts = counted(values);
-        let (n, most) = (values.len() as f64, counts.values().copied().max().unwrap_or(0) as f64);
-        match self {
-            Want::K(_) => Some(("k", n, true)),
-            Want::Distinct(_) => Some(("l", counts.len() as f64, true)),
-            Want::Frequency(_) => Some(("l", n / most, true)),
-            Want::Entropy(_) => Some(("l", entropy(&counts.values().copied().collect::<Vec<_>>()).exp(), true)),
-            Want::Close(_) => {
-                let farthest = tables.iter().map(|table| distance(values, table)).fold(0.0, f64::max);
-                Some(("t", farthest, false))
-            }
-            Want::Alpha { values: None, .. } => Some(("alpha", most / n, false)),
-            _ => None,
-        }
-    }
-
-    fn is_about_values(&self) -> bool {
-        !matches!(self, Want::K(_))
-    }
-}
-
-fn counted<'v>(values: &[&'v str]) -> BTreeMap<&'v str, usize> {
-    let mut counts = BTreeMap::new();
-    values.iter().for_each(|value| *counts.entry(*value).or_default() += 1);
-    counts
-}
-
-fn entropy(counts: &[usize]) -> f64 {
-    let n = counts.iter().sum::<usize>() as f64;
-    counts.iter().map(|&count| count as f64 / n).map(|share| -share * share.ln()).sum()
-}
-
-/// The earth mover's distance where all values are equally far apart.
-fn distance(values: &[&str], table: &[&str]) -> f64 {
-    let (here, whole) = (counted(values), counted(table));
-    let share = |counts: &BTreeMap<&str, usize>, value: &str, n: usize| {
-        counts.get(value).map_or(0.0, |&count| count as f64 / n as f64)
-    };
-    let names: BTreeSet<&str> = here.keys().chain(whole.keys()).copied().collect();
-    let gains = names.iter().map(|value| share(&here, value, values.len()) - share(&whole, value, table.len()));
-    gains.map(|gain| gain.max(0.0)).sum()
 }
 
 fn random_case(seed: u64) -> Case {
@@ -313,7 +197,7 @@ fn read_release(folder: &Path) -> Vec<ReleasedRow> {
     released.collect()
 }
 
-/// What an attacker sees of the release by one rule, with the units that the release does not say.
+/// The release as an attacker sees it by one rule, with the units that it does not say.
 struct Seen<'a> {
     case: &'a Case,
     /// By class, the source rows in it.
@@ -451,7 +335,7 @@ fn intersections_hold(seen: &Seen<'_>, l: usize, context: &str) {
     }
 }
 
-/// What happened to the cases.
+/// The outcomes of the cases.
 #[derive(Debug, Default)]
 struct Tally {
     made: BTreeMap<String, usize>,
@@ -577,7 +461,7 @@ fn whole_units_are_suppressed(case: &Case, rows: &[ReleasedRow], tally: &mut Tal
     }
 }
 
-/// What the manifest states is no stronger than what every choice leaves.
+/// The manifest states nothing stronger than every choice leaves.
 fn stated_is_true(want: &Want, stated: &Value, weakest: Option<f64>, context: &str) {
     assert_eq!(stated["holds"], true, "{context}");
     let (Some((name, _, more)), Some(weakest)) = (want.strength(&["x"], &[vec!["x"]]), weakest) else { return };

@@ -205,9 +205,9 @@ fn models_by_name_and_their_missing_parameters() {
         "unknown reading `windows`",
         "did you mean `window`?",
     );
-    for model in ["k-anonymity", "cross-release-l-diversity", "epsilon-clone"] {
-        let require = format!("{{ below = 5, model = \"{model}\", k = 2, l = 2, epsilon = 0.1 }}");
-        requirement_refused(&require, "rule[2].require.below", "unknown key `below`", "model");
+    for model in ["k-anonymity\", k = 2", "cross-release-l-diversity\", l = 2", "epsilon-clone\", epsilon = 0.1"] {
+        let require = format!("{{ below = 5, model = \"{model} }}");
+        requirement_refused(&require, "13:13: rule[2].require.below", "unknown key", "known here: `model` and");
     }
     let having = |values: &str| format!("{{ having = {values}, model = \"t-closeness\", t = 0.1 }}");
     requirement_refused(&having("[]"), "13:22: rule[2].require.having", "empty", "having = [");

@@ -246,7 +246,8 @@ fn floats_that_take_more_digits_than_they_have_are_cloned() {
     }
 }
 
-/// Labels over coarser values could not be explained: another algorithm is taken.
+/// Labels over coarser values could not be explained: another algorithm is taken, and where one is
+/// named it is refused.
 #[test]
 fn coarser_values_are_not_generalized_by_mondrian_again() {
     let folder = Folder::new();
@@ -266,4 +267,8 @@ fn coarser_values_are_not_generalized_by_mondrian_again() {
         accepted(&folder.run(&["publish", "policy.toml", "-o", anonymizer, "-q"]));
         accepted(&folder.run(&["check", anonymizer]));
     }
+    folder.write("policy.toml", format!("{policy}algorithm = \"uad\"\n"));
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "-q"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("`income` has `coarsen`"), "{ran:?}");
 }

@@ -101,7 +101,7 @@ pub(crate) fn contradictions(manifest: &Manifest, tables: &Tables, codebook: &Co
 fn fields(manifest: &Manifest) -> impl Iterator<Item = &Field> {
     let tables = manifest.resources.iter().filter(|table| table.name != CODEBOOK);
     let is_attribute = |table: &Resource, field: &Field| {
-        let counts = [GROUP, COUNT].contains(&field.name.as_str()) && field.role.is_none();
+        let counts = [GROUP, COUNT].contains(&field.name.as_str());
         !(counts && (table.name == "sensitive" || table.name.ends_with("-sensitive")))
     };
     tables.flat_map(move |table| table.schema.fields.iter().filter(move |field| is_attribute(table, field)))

@@ -54,7 +54,7 @@ impl Dependencies {
                     from = known.from,
                 );
                 let names = known.from.iter().chain([&known.to]);
-                warnings.push(InputError::new(rule.place.clone(), problem, hint).about("related", names, None));
+                warnings.push(InputError::new(rule.place.clone(), problem, hint).about("dependency", names, None));
             }
         }
         warnings

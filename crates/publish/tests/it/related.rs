@@ -134,7 +134,7 @@ fn a_rule_that_knows_the_county_knows_the_region() {
         );
         let warned = found.warnings.iter().any(|warning| {
             let about = warning.about.as_ref();
-            about.is_some_and(|about| about.code == "related")
+            about.is_some_and(|about| about.code == "dependency")
                 && warning.to_string().contains("as if its attacker knew `region`")
         });
         assert!(warned, "{:?}, {context}", found.warnings);

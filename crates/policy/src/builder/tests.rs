@@ -176,7 +176,7 @@ fn model(rng: &mut StdRng, protects: bool) -> Model {
         }
         10 => {
             let change = Change::ALL[rng.random_range(0..4)];
-            let b = if change.is_share() { share(rng) } else { 3.0 * share(rng) };
+            let b = if change.is_share() { share(rng) } else { f64::from(rng.random_range(1..=3000u32)) / 1000.0 };
             Model::BeliefChange { b, change, values: maybe(rng, |rng| texts(rng, 1)) }
         }
         _ => return Model::EpsilonClone { epsilon: share(rng) },

@@ -205,7 +205,7 @@ fn models_by_name_and_their_missing_parameters() {
         "unknown reading `windows`",
         "did you mean `window`?",
     );
-    for model in ["k-anonymity\", k = 2", "cross-release-l-diversity\", l = 2", "epsilon-clone\", epsilon = 0.1"] {
+    for model in ["k-anonymity\", k = 2", "epsilon-clone\", epsilon = 0.1"] {
         let require = format!("{{ below = 5, model = \"{model} }}");
         requirement_refused(&require, "13:13: rule[2].require.below", "unknown key", "known here: `model` and");
     }

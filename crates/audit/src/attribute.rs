@@ -12,6 +12,7 @@ use hedgerow_table::{Column, Cover, Hierarchy, Level, Table, TableError};
 
 use crate::cell::{Cell, Shape};
 use crate::estimate::axis::{Axis, Extent, shown};
+use crate::estimate::declared::{Declared, Masks};
 use crate::rows::OTHER_SOURCE;
 
 /// How the quasi-identifiers of a release were recoded.
@@ -106,13 +107,13 @@ impl<'a> Attribute<'a> {
             |(text, cell): (&String, &Cell)| above_values(text) && text == top_text && cell.codes.len() == values;
         // As a reader sees it, and where that leaves shares unknown, as a reader who knows which
         // values there are.
-        let kind = Some(source.domain.kind());
-        let mut axis = Axis::bind(released, codebook, kind, None, declared)?;
+        let stated = Declared { kind: Some(source.domain.kind()), range: declared, masks: Masks::Unstated };
+        let mut axis = Axis::bind(released, codebook, stated, None)?;
         if axis.leaves_unknown() {
             let ends = |last: u32| Some(Extent { low: source.domain.number(0)?, high: source.domain.number(last)? });
             let last = (source.domain.present() as u32).checked_sub(1);
             let range = declared.or(last.filter(|_| full_domain.is_none()).and_then(ends));
-            axis = Axis::bind(released, codebook, kind, Some(&source.domain), range)?;
+            axis = Axis::bind(released, codebook, Declared { range, ..stated }, Some(&source.domain))?;
         }
         Ok(Attribute {
             name,

@@ -12,6 +12,7 @@ use hedgerow_release::codebook::Codebook;
 use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, Column, Cover, Domain, Kind, TableError, Values};
 
+use super::declared::{Declared, Masks};
 use super::mask;
 use super::origin;
 use super::shape::{CountedCell, Limits, Shape};
@@ -25,6 +26,12 @@ const SHOWN_MAX: usize = 60;
 #[derive(Debug)]
 pub(crate) struct Axis {
     pub(crate) kind: Kind,
+    pub(crate) masks: Masks,
+    /// Where labels mask the digits of numbers and the kind is a category: that of the numbers.
+    pub(crate) digits: Option<Kind>,
+    /// By released code, between which two a number with a fraction can lie. Empty where it is
+    /// stated that the numbers are whole.
+    pub(crate) fractions: Vec<Option<(f64, f64)>>,
     /// By released code.
     pub(crate) under: Vec<Under>,
     /// All texts that are known, each once.
@@ -93,14 +100,12 @@ pub(crate) enum Spread<'a> {
 }
 
 impl Axis {
-    /// `values` is the kind of the values under the labels where it is known, `range` the declared
-    /// one, `domain` all values there are.
+    /// `domain` is all values there are, where they are known.
     pub(crate) fn bind(
         released: &Column,
         codebook: &Codebook,
-        values: Option<Kind>,
+        declared: Declared,
         domain: Option<&Domain>,
-        range: Option<Extent>,
     ) -> Result<Axis, TableError> {
         let name = released.name.as_str();
         // In a decomposed release one table may generalize an attribute that another releases as it
@@ -121,16 +126,21 @@ impl Axis {
             };
             covers.push((text, cover));
         }
-        let kind = values.or(as_it_is.then(|| released.domain.kind()));
-        let kind = fitting(kind.unwrap_or_else(|| infer(&covers)), &covers);
+        let stated = declared.kind.or(as_it_is.then(|| released.domain.kind()));
+        let kind = fitting(stated.unwrap_or_else(|| infer(&covers)), &covers);
+        let is_guessed = stated.is_none() && kind == Kind::Integer;
+        let masks = if as_it_is { Masks::Never } else { declared.masks };
         let mut axis = Axis {
             kind,
+            masks,
+            digits: stated.filter(|stated| stated.is_number() && kind == Kind::Category),
+            fractions: covers.iter().filter(|_| is_guessed).map(|(_, cover)| fractions(cover)).collect(),
             under: Vec::with_capacity(covers.len()),
             texts: Vec::new(),
             texts_of_all: 0,
             extent: None,
             shape: None,
-            range: range.filter(|_| kind != Kind::Category),
+            range: declared.range.filter(|_| kind != Kind::Category),
             has_missing: domain.is_some_and(|domain| domain.missing_code().is_some()),
             present: domain.map(Domain::present),
             alphabet: mask::alphabet(covers.iter().map(|(text, _)| text.as_str())),
@@ -141,7 +151,7 @@ impl Axis {
         }
         let mut numbers: HashMap<String, u32> = axis.texts.iter().cloned().zip(0..).collect();
         for (text, cover) in covers {
-            let under = axis.under(&text, cover, &mut numbers);
+            let under = axis.under(&text, cover, masks, &mut numbers);
             if under == Under::Numbers(Vec::new(), false)
                 || matches!(under, Under::Integers(Some(first), Some(last)) if first > last)
             {
@@ -289,15 +299,15 @@ impl Axis {
         self.extent = Some(Extent { low: low.min(value), high: high.max(value) });
     }
 
-    fn under(&mut self, label: &str, cover: Cover, numbers: &mut HashMap<String, u32>) -> Under {
+    fn under(&mut self, label: &str, cover: Cover, masks: Masks, numbers: &mut HashMap<String, u32>) -> Under {
         match cover {
             Cover::Missing => {
                 self.has_missing = true;
                 Under::Missing
             }
             Cover::Everything => Under::Everything,
-            Cover::Leaves(leaves) if self.kind == Kind::Category && mask::is_mask(label, &leaves) => {
-                Under::Mask(label.to_owned())
+            Cover::Leaves(mut leaves) if self.kind == Kind::Category && mask::is_mask(masks, label, &leaves) => {
+                Under::Mask(leaves.remove(0))
             }
             Cover::Leaves(leaves) => self.listed(leaves, numbers),
             Cover::Point(point) if self.kind == Kind::Category => self.listed(vec![point.to_string()], numbers),
@@ -377,6 +387,21 @@ fn infer(covers: &[(String, Cover)]) -> Kind {
     let leaves: Vec<&str> =
         covers.iter().flat_map(|(_, cover)| leaves(cover)).filter(|leaf| !leaf.is_empty()).collect();
     Domain::from_texts(&leaves, false, None).map_or(Kind::Category, |(domain, _)| domain.kind())
+}
+
+/// Between which two a number under a label can lie if the numbers are not whole.
+fn fractions(cover: &Cover) -> Option<(f64, f64)> {
+    match cover {
+        Cover::Everything => Some((f64::NEG_INFINITY, f64::INFINITY)),
+        Cover::Interval { low, high } => {
+            let high = high.and_then(real).unwrap_or(f64::INFINITY);
+            // An end just above a whole number is that number, inclusive.
+            let is_above = high.is_finite() && high.fract() != 0.0 && high.next_down().fract() == 0.0;
+            let high = if is_above { high.next_down() } else { high };
+            Some((low.and_then(real).unwrap_or(f64::NEG_INFINITY), high))
+        }
+        Cover::Point(_) | Cover::Leaves(_) | Cover::Missing => None,
+    }
 }
 
 /// The kind, if every leaf can be read as one; else a category, as of masked numbers.

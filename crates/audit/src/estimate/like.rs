@@ -53,7 +53,7 @@ impl Like {
         matched[text.len()]
     }
 
-    fn takes(&self, part: LikePart, character: char) -> bool {
+    pub(super) fn takes(&self, part: LikePart, character: char) -> bool {
         match part {
             LikePart::Character(wanted) if self.any_case => wanted.to_lowercase().eq(character.to_lowercase()),
             LikePart::Character(wanted) => wanted == character,
@@ -67,16 +67,6 @@ impl Like {
             LikePart::Character(character) => Some(*character),
             _ => None,
         })
-    }
-
-    /// A text that matches.
-    pub(crate) fn instance(&self) -> String {
-        let character = |part: &LikePart| match part {
-            LikePart::Character(character) => Some(*character),
-            LikePart::AnyCharacter => Some('\u{1}'),
-            LikePart::AnyText => None,
-        };
-        self.parts.iter().filter_map(character).collect()
     }
 
     /// Whether all texts, or none, that begin with these characters and have as many more match;

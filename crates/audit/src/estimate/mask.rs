@@ -5,10 +5,12 @@
 //! digit where they show digits. The texts are not listed: a star is opened only while some
 //! predicate still depends on it.
 
+use super::declared::Masks;
 use super::like::{Like, LikePart};
+use super::masked_digits;
 use super::predicate::{Comparison, Predicate};
 
-const STAR: char = '*';
+pub(super) const STAR: char = '*';
 
 /// The most partly opened labels looked at for one label. Beyond it the rest counts as not
 /// fulfilling what is undecided.
@@ -22,9 +24,16 @@ impl Like {
     }
 }
 
-/// Whether a label is a mask: its own text is its only leaf.
-pub(crate) fn is_mask(label: &str, leaves: &[String]) -> bool {
-    matches!(leaves, [leaf] if leaf == label && leaf.contains(STAR))
+/// Whether a label stands for what a mask does: its only leaf, which hides characters. The label of
+/// a class may name its level besides.
+pub(crate) fn is_mask(masks: Masks, label: &str, leaves: &[String]) -> bool {
+    let [leaf] = leaves else { return false };
+    leaf.contains(STAR)
+        && match masks {
+            Masks::Always => true,
+            Masks::Never => false,
+            Masks::Perhaps | Masks::Unstated => leaf == label,
+        }
 }
 
 pub(crate) fn matches(mask: &str, text: &str) -> bool {
@@ -89,7 +98,8 @@ pub(crate) fn open(mask: &str, alphabet: &[char], predicates: &[&Predicate], mut
     }
 }
 
-fn named(predicate: &Predicate) -> Vec<char> {
+/// The characters that a predicate names.
+pub(super) fn named(predicate: &Predicate) -> Vec<char> {
     match predicate {
         Predicate::Like { pattern, .. } => pattern.characters().collect(),
         other => other.texts().iter().flat_map(|text| text.chars()).collect(),
@@ -131,6 +141,10 @@ fn decide(predicate: &Predicate, known: &[char], more: usize) -> Option<bool> {
         Predicate::Texts { among: texts, negated } => among(texts).map(|held| held != *negated),
         Predicate::TextsOrMissing(texts) => among(texts),
         Predicate::Like { pattern, negated } => pattern.decided(known, more).map(|held| held != *negated),
+        Predicate::OfDigits(kind, of) => {
+            let (low, high) = masked_digits::hull(&known.iter().collect::<String>(), more, *kind);
+            of.over(low, high)
+        }
         _ => Some(false),
     }
 }

@@ -18,6 +18,7 @@ use hedgerow_release::cloned::{Cloned, OfNumber, SubClass};
 use hedgerow_table::{Bound, Kind};
 
 use super::axis::{Axis, Extent, SubClassValue, Under, real};
+use super::declared::Masks;
 
 impl Axis {
     /// The axis of one attribute, with some sub-classes for labels.
@@ -30,6 +31,9 @@ impl Axis {
         let kind = kind(stated().filter_map(|stated| stated.number));
         let mut axis = Axis {
             kind: kind.unwrap_or(Kind::Category),
+            masks: Masks::Never,
+            digits: None,
+            fractions: Vec::new(),
             under: Vec::new(),
             texts: Vec::new(),
             texts_of_all: 0,
@@ -68,6 +72,13 @@ impl Axis {
             axis.under.push(Under::SubClass(spread));
         }
         axis.texts_of_all = axis.texts.len();
+        // Statistics of floats may all be whole.
+        if kind == Some(Kind::Integer) {
+            let is_number = |(value, _): &(SubClassValue, f64)| matches!(value, SubClassValue::Around(..));
+            let has_numbers = |under: &Under| matches!(under, Under::SubClass(values) if values.iter().any(is_number));
+            let anywhere = (f64::NEG_INFINITY, f64::INFINITY);
+            axis.fractions = axis.under.iter().map(|under| has_numbers(under).then_some(anywhere)).collect();
+        }
         axis
     }
 }

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use hedgerow_table::Bound;
+use hedgerow_table::{Bound, Kind};
 
 use super::like::Like;
 
@@ -34,6 +34,8 @@ pub(crate) enum Predicate {
         pattern: Like,
         negated: bool,
     },
+    /// A predicate on numbers of this kind, in a column whose labels mask their digits.
+    OfDigits(Kind, Box<Predicate>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    fn holds(self, order: Ordering) -> bool {
+    pub(super) fn holds(self, order: Ordering) -> bool {
         match self {
             Comparison::Equal => order == Ordering::Equal,
             Comparison::Different => order != Ordering::Equal,
@@ -93,6 +95,7 @@ impl Predicate {
             }
             Predicate::Between(low, high) => within(low, high),
             Predicate::Numbers { among, negated } => among.contains(&value) != *negated,
+            Predicate::OfDigits(_, of) => of.holds_for_number(value),
             _ => false,
         }
     }
@@ -106,8 +109,16 @@ impl Predicate {
             Predicate::Texts { among, negated } => found(among) != *negated,
             Predicate::TextsOrMissing(among) => found(among),
             Predicate::Like { pattern, negated } => pattern.matches(value) != *negated,
+            Predicate::OfDigits(_, of) => Bound::parse(value).is_some_and(|value| of.holds_for_number(value)),
             _ => false,
         }
+    }
+
+    /// Whether it holds for all numbers from `low` to `high`, or for none; `None` when it depends.
+    pub(super) fn over(&self, low: f64, high: f64) -> Option<bool> {
+        let ends = [low, high].map(|end| self.holds_for_number(Bound::Float(end)));
+        let is_inside = |bound: Bound| Bound::Float(low) <= bound && bound <= Bound::Float(high);
+        (!self.numbers().into_iter().any(is_inside) && ends[0] == ends[1]).then_some(ends[0])
     }
 
     pub(crate) fn holds_for_missing(&self) -> bool {
@@ -120,6 +131,7 @@ impl Predicate {
             Predicate::Compare(_, with) => vec![*with],
             Predicate::Between(low, high) => vec![*low, *high],
             Predicate::Numbers { among, .. } => among.clone(),
+            Predicate::OfDigits(_, of) => of.numbers(),
             _ => Vec::new(),
         }
     }

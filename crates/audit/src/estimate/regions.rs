@@ -13,7 +13,9 @@ use hedgerow_table::{Bound, InputError, Kind, TableError};
 
 use super::axis::{Axis, Extent, Spread, SubClassValue, Under, first_whole, real};
 use super::mask;
+use super::masked_digits;
 use super::origin::{not_above, not_below, outward};
+use super::possible_texts;
 use super::predicate::Predicate;
 use super::whole::Whole;
 
@@ -74,8 +76,11 @@ impl Regions {
             Kind::Category => builder.distinguish_texts()?,
             _ => builder.cut(),
         }
-        let cells = axis.under.iter().map(|under| builder.cell(under)).collect::<Result<_, _>>()?;
-        let anything = builder.cell(&Under::Everything)?;
+        let fractions = |code: usize| axis.fractions.get(code).copied().flatten();
+        let cell = |(code, under): (usize, &Under)| builder.cell(under, fractions(code));
+        let cells = axis.under.iter().enumerate().map(cell).collect::<Result<_, _>>()?;
+        let everywhere = Some((f64::NEG_INFINITY, f64::INFINITY)).filter(|_| !axis.fractions.is_empty());
+        let anything = builder.cell(&Under::Everything, everywhere)?;
         Ok(Regions { holds: builder.holds, cells, anything })
     }
 }
@@ -130,24 +135,43 @@ impl Builder<'_> {
         self.spend(self.axis.texts.len().saturating_mul(self.predicates.len()))?;
         let axis = self.axis;
         self.of_text = axis.texts.iter().map(|text| self.region_of_text(text)).collect();
-        // Under the top, and of a suppressed row, any text is possible: those that are named, what
-        // follows each of them, and something else.
-        let named: Vec<&str> = self.predicates.iter().flat_map(|predicate| predicate.texts()).collect();
-        let mut regions = vec![self.region_of_text("\u{1}"), self.region_of_text("\u{10ffff}")];
-        for text in named {
-            regions.push(self.region_of_text(text));
-            regions.push(self.region_of_text(&format!("{text}\u{1}")));
-        }
-        for predicate in self.predicates {
-            if let Predicate::Like { pattern, .. } = predicate {
-                regions.push(self.region_of_text(&pattern.instance()));
-            }
-        }
+        // Under the top, and of a suppressed row, any text is possible.
+        let is_pattern = |predicate: &&Predicate| matches!(predicate, Predicate::Like { .. });
+        let mut regions = if self.predicates.iter().any(is_pattern) {
+            self.possible(None)?
+        } else {
+            // Those that are named, what follows each of them, and something else.
+            let named: Vec<&str> = self.predicates.iter().flat_map(|predicate| predicate.texts()).collect();
+            let mut texts = vec!["\u{1}".to_owned(), "\u{10ffff}".to_owned()];
+            texts.extend(named.into_iter().flat_map(|text| [text.to_owned(), format!("{text}\u{0}")]));
+            let holds =
+                |text: &String| self.predicates.iter().map(|predicate| predicate.holds_for_text(text)).collect();
+            let combinations = texts.iter().map(holds).collect();
+            self.regions_of(combinations, None)
+        };
         regions.extend(&self.of_text);
         regions.sort_unstable();
         regions.dedup();
         self.any_text = regions;
         Ok(())
+    }
+
+    /// The regions of texts that nothing lists: of those under a mask, or of any.
+    fn possible(&mut self, mask: Option<&str>) -> Result<Vec<u32>, TableError> {
+        // A step takes as long as some meetings.
+        const STEP: usize = 16;
+        let (combinations, steps) = possible_texts::combinations(mask, self.predicates, self.axis.digits)?;
+        self.spend(steps.saturating_mul(STEP))?;
+        Ok(self.regions_of(combinations, mask))
+    }
+
+    /// The regions of combinations of predicates on texts, each with every combination of
+    /// predicates on numbers.
+    fn regions_of(&mut self, of_texts: Vec<Vec<bool>>, mask: Option<&str>) -> Vec<u32> {
+        let of_numbers = masked_digits::combinations(mask, self.predicates);
+        let both = of_texts.iter().flat_map(|text| of_numbers.iter().map(move |number| (text, number)));
+        let holds = both.map(|(text, number)| text.iter().zip(number).map(|(text, number)| *text || *number).collect());
+        holds.map(|holds| self.region(holds)).collect()
     }
 
     fn cut(&mut self) {
@@ -191,7 +215,8 @@ impl Builder<'_> {
         self.starts = starts;
     }
 
-    fn cell(&mut self, under: &Under) -> Result<Vec<Part>, TableError> {
+    /// `fractions` is where numbers with a fraction are possible although none is expected.
+    fn cell(&mut self, under: &Under, fractions: Option<(f64, f64)>) -> Result<Vec<Part>, TableError> {
         let axis = self.axis;
         let missing =
             Part { region: MISSING, mass: 0.0, mean: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY, whole: None };
@@ -261,7 +286,36 @@ impl Builder<'_> {
                 }
             }
         }
+        if let Some(ends) = fractions {
+            self.fractions(ends, &mut parts)?;
+        }
         Ok(parts.sorted())
+    }
+
+    /// Numbers between two ends that need not be whole.
+    fn fractions(&mut self, (low, high): (f64, f64), parts: &mut Parts) -> Result<(), TableError> {
+        let named = self.predicates.iter().flat_map(|predicate| predicate.numbers()).filter_map(real);
+        let mut cuts: Vec<f64> = named.filter(|cut| low < *cut && *cut < high).collect();
+        cuts.sort_unstable_by(f64::total_cmp);
+        cuts.dedup();
+        self.spend(2 * cuts.len() + 1)?;
+        let origin = self.axis.origin as f64;
+        let add = |value: f64, low: f64, high: f64, builder: &mut Self, parts: &mut Parts| {
+            let region = builder.region_of_number(Bound::Float(value));
+            let (low, high) = (low - origin, high - origin);
+            parts.add(Part { region, mass: 0.0, mean: 0.0, low, high, whole: None });
+        };
+        let mut before = low;
+        for cut in cuts.into_iter().chain([high]) {
+            if before < cut {
+                add(between(before, cut), before, cut, self, parts);
+            }
+            if cut < high && cut.fract() != 0.0 {
+                add(cut, cut, cut, self, parts);
+            }
+            before = cut;
+        }
+        Ok(())
     }
 
     fn any_text(&self, missing: Part, parts: &mut Parts) {
@@ -305,6 +359,9 @@ impl Builder<'_> {
             let region = self.region(holds);
             parts.add(Part { region, mass, ..missing });
         }
+        // A star may hide a character of a kind that no label shows.
+        let possible = self.possible(Some(mask))?;
+        possible.into_iter().for_each(|region| parts.add(Part { region, mass: 0.0, ..missing }));
         Ok(())
     }
 

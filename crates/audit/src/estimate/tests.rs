@@ -3,6 +3,7 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use super::declared::Masks;
 use super::like::Like;
 use super::mask::{is_mask, matches, open};
 use super::predicate::{Comparison, Predicate};
@@ -75,5 +76,8 @@ fn an_opened_mask_agrees_with_every_text_under_it() {
         }
         assert!(shares.values().all(|share| share.abs() < 1e-9), "{case}: {mask} {predicates:?} {shares:?}");
     }
-    assert!(is_mask("02**", &["02**".to_owned()]) && !is_mask("02**", &["0200".to_owned()]));
+    let is = |masks: Masks, label: &str, leaf: &str| is_mask(masks, label, &[leaf.to_owned()]);
+    assert!(is(Masks::Always, "02**", "02**") && is(Masks::Unstated, "02**", "02**"));
+    assert!(is(Masks::Always, "* (level 1)", "*") && !is(Masks::Perhaps, "u", "*"), "the leaf is the mask");
+    assert!(!is(Masks::Always, "02**", "0200") && !is(Masks::Never, "a*", "a*"));
 }

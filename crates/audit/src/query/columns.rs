@@ -2,12 +2,13 @@
 
 use hedgerow_release::Codebook;
 use hedgerow_table::spelling::nearest;
-use hedgerow_table::{Column, InputError, Kind, TableError};
+use hedgerow_table::{Column, InputError, TableError};
 
 use super::refusal::shortened;
 use super::tree::Expression;
 use super::view::View;
-use crate::estimate::axis::Axis;
+use crate::estimate::axis::{Axis, Under};
+use crate::estimate::declared::Declared;
 
 #[derive(Debug)]
 pub(crate) struct Named<'a> {
@@ -23,20 +24,31 @@ pub(crate) struct Columns<'a> {
     pub(crate) all: Vec<Named<'a>>,
 }
 
+impl Named<'_> {
+    /// Whether a label says of every value whether it lies under it. Where a codebook lists the
+    /// leaves of a label, it leaves out those that only suppressed rows have.
+    pub(crate) fn names_all_values(&self, code: u32) -> bool {
+        let only = |text: &str| *text == self.column.domain.text(code);
+        match self.axis.under.get(code as usize) {
+            Some(Under::Texts(texts, false)) => matches!(texts[..], [text] if only(&self.axis.texts[text as usize])),
+            Some(Under::Numbers(numbers, false)) => matches!(&numbers[..], [number] if only(&number.to_string())),
+            Some(Under::Texts(..) | Under::Numbers(..)) => false,
+            _ => true,
+        }
+    }
+}
+
 impl<'a> Columns<'a> {
     /// The columns of a view. Quasi-identifiers of a cloned release come from its micro-statistics.
     pub(crate) fn bind(view: &'a View<'_>) -> Result<Columns<'a>, TableError> {
         let codebook = &view.codebook;
-        let bind = |(column, kind): (&'a Column, Option<Kind>)| {
+        let bind = |(column, stated): (&'a Column, Declared)| {
             let place = view
                 .statistics
                 .and_then(|read| Some((read, read.attributes.iter().position(|name| *name == column.name)?)));
             let axis = match place {
                 Some((read, attribute)) => Axis::of_statistics(read, attribute, read.sub_classes()),
-                None => {
-                    let range = view.ranges.iter().find(|(name, _)| *name == column.name).map(|(_, range)| *range);
-                    Axis::bind(column, codebook, kind, None, range)?
-                }
+                None => Axis::bind(column, codebook, stated, None)?,
             };
             Ok(Named { axis, rank: rank(column, codebook), column })
         };

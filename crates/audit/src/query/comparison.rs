@@ -13,6 +13,7 @@ use super::condition::Condition;
 use super::refusal::{refuse, shortened};
 use super::tree::Expression;
 use crate::estimate::axis::Under;
+use crate::estimate::declared::Masks;
 use crate::estimate::like::Like;
 use crate::estimate::mask;
 use crate::estimate::predicate::{Comparison, Predicate};
@@ -143,7 +144,10 @@ impl<'a, 'c> Reader<'a, 'c> {
                 if matches!(by, Comparison::Equal | Comparison::Different) {
                     self.note_unknown(column, &text);
                 }
-                Predicate::CompareText(by, text)
+                match self.of_digits(column, &text) {
+                    Some((kind, bound)) => Predicate::OfDigits(kind, Box::new(Predicate::Compare(by, bound))),
+                    None => Predicate::CompareText(by, text),
+                }
             }
             _ => Predicate::Compare(by, self.bound(column, &value)?),
         };
@@ -161,7 +165,11 @@ impl<'a, 'c> Reader<'a, 'c> {
         let (low, high) = (literal(low)?, literal(high)?);
         let by = |comparison: Comparison| if negated { comparison.negated() } else { comparison };
         let (from, to) = (by(Comparison::GreaterOrEqual), by(Comparison::LessOrEqual));
-        let (from, to) = if self.columns.all[column].axis.kind == Kind::Category {
+        let ends = self.of_digits(column, low.text()).zip(self.of_digits(column, high.text()));
+        let (from, to) = if let Some(((kind, low), (_, high))) = ends {
+            let of = |by: Comparison, bound: Bound| Predicate::OfDigits(kind, Box::new(Predicate::Compare(by, bound)));
+            (of(from, low), of(to, high))
+        } else if self.columns.all[column].axis.kind == Kind::Category {
             (Predicate::CompareText(from, low.text().to_owned()), Predicate::CompareText(to, high.text().to_owned()))
         } else {
             (Predicate::Compare(from, self.bound(column, &low)?), Predicate::Compare(to, self.bound(column, &high)?))
@@ -180,13 +188,20 @@ impl<'a, 'c> Reader<'a, 'c> {
                 parts.push(self.within(column, &under, negated)?);
             } else if kind == Kind::Category {
                 self.note_unknown(column, value.text());
-                texts.push(value.text().to_owned());
+                match self.of_digits(column, value.text()) {
+                    Some((_, bound)) => numbers.push(bound),
+                    None => texts.push(value.text().to_owned()),
+                }
             } else {
                 numbers.push(self.bound(column, &value)?);
             }
         }
         texts.sort_unstable();
         texts.dedup();
+        if let Some(digits) = self.columns.all[column].axis.digits.filter(|_| !numbers.is_empty()) {
+            let among = Predicate::Numbers { among: std::mem::take(&mut numbers), negated };
+            parts.push(self.holds(column, Predicate::OfDigits(digits, Box::new(among)))?);
+        }
         let rest = if kind == Kind::Category {
             Predicate::Texts { among: texts, negated }
         } else {
@@ -240,7 +255,13 @@ impl<'a, 'c> Reader<'a, 'c> {
         }
         let code = named.column.domain.code_of(text)?;
         let under = named.axis.under[code as usize].clone();
-        (!matches!(under, Under::Missing | Under::Everything | Under::SubClass(_))).then_some(under)
+        let is_label = match under {
+            Under::Missing | Under::Everything | Under::SubClass(_) => false,
+            // What may be a value is compared as one.
+            Under::Mask(_) => named.axis.masks != Masks::Perhaps,
+            _ => true,
+        };
+        is_label.then_some(under)
     }
 
     /// That a value lies under a label.
@@ -271,6 +292,12 @@ impl<'a, 'c> Reader<'a, 'c> {
         };
         let parts = ends.into_iter().flatten().map(|end| self.holds(column, end)).collect::<Result<Vec<_>, _>>()?;
         Ok(if negated { Condition::any(parts) } else { Condition::all(parts) })
+    }
+
+    /// A value of a column whose labels mask the digits of numbers: it is compared as a number.
+    fn of_digits(&self, column: usize, text: &str) -> Option<(Kind, Bound)> {
+        let kind = self.columns.all[column].axis.digits?;
+        Some((kind, parse(kind, text)?))
     }
 
     fn bound(&self, column: usize, value: &Literal) -> Result<Bound, InputError> {

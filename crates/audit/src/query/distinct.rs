@@ -48,7 +48,8 @@ fn values_under<'u>(axis: &Axis, labels: impl Iterator<Item = &'u Under>) -> Opt
                 spans.extend(listed.iter().filter_map(|bound| first_whole(*bound)).map(|value| (value, value)));
             }
             Under::Numbers(listed, _) => reals.extend(listed.iter().filter_map(|bound| real(*bound)).map(f64::to_bits)),
-            Under::Integers(Some(first), Some(last)) => spans.push((*first, *last)),
+            // Numbers that need not be whole are as many as there are rows.
+            Under::Integers(Some(first), Some(last)) if axis.fractions.is_empty() => spans.push((*first, *last)),
             _ => return None,
         }
     }

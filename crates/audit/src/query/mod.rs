@@ -136,8 +136,10 @@ fn answer_view(view: &View<'_>, columns: &Columns<'_>, sql: &str, bounds: &Bound
     if view.suppressed > 0 {
         let allowed = if found.rows {
             "they are not among these rows"
-        } else {
+        } else if query.groups.is_empty() {
             "certain and possible allow for them, estimates do not count them"
+        } else {
+            "certain and possible allow for them, estimates do not count them; groups of theirs alone are not listed"
         };
         found.notes.push(format!("{} rows of the source were suppressed: {allowed}", view.suppressed));
     }
@@ -228,7 +230,7 @@ fn groups(
         if plan.count_of_rows().is_some_and(|place| tallies[place].possible == 0) {
             continue;
         }
-        allow_for_suppressed(plan, view.suppressed, group, tallies);
+        allow_for_suppressed(plan, columns, view.suppressed, group, tallies);
         let rank = query.groups.iter().zip(group).map(|(&column, &code)| rank(columns, column, code)).collect();
         let found: Vec<Aggregated> = (plan.aggregates.iter().zip(tallies.iter()))
             .map(|(what, tally)| match what {
@@ -327,7 +329,7 @@ fn rank(columns: &Columns<'_>, column: usize, code: u32) -> u32 {
 }
 
 /// A suppressed row may have any values, those of the group among them.
-fn allow_for_suppressed(plan: &Plan, suppressed: u64, group: &[u32], tallies: &mut [Tally]) {
+fn allow_for_suppressed(plan: &Plan, columns: &Columns<'_>, suppressed: u64, group: &[u32], tallies: &mut [Tally]) {
     if suppressed == 0 {
         return;
     }
@@ -335,7 +337,9 @@ fn allow_for_suppressed(plan: &Plan, suppressed: u64, group: &[u32], tallies: &m
         let place = plan.place[column].unwrap_or_default();
         let grouped = plan.groups.iter().position(|grouped| *grouped == place).map(|at| group[at]);
         match grouped {
-            Some(kind) if kind != UNKNOWN_VALUE => plan.used[place].cells[kind as usize].as_slice(),
+            Some(kind) if kind != UNKNOWN_VALUE && columns.all[column].names_all_values(kind) => {
+                plan.used[place].cells[kind as usize].as_slice()
+            }
             _ => plan.used[place].anything.as_slice(),
         }
     };

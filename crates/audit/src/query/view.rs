@@ -6,21 +6,18 @@ use std::borrow::Cow;
 use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_release::cloned::Cloned;
 use hedgerow_release::{Codebook, Release};
-use hedgerow_table::{Column, Kind, TableError};
+use hedgerow_table::{Column, TableError};
 
 use super::rows::{Queryable, Rows};
-use crate::estimate::axis::Extent;
-use crate::estimate::declared::{fields, ranges};
+use crate::estimate::declared::{Declared, declared};
 use crate::kinds::kind;
 
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) codebook: Cow<'a, Codebook>,
-    /// The kind of the values under the labels of a column, where the manifest states it.
-    pub(crate) kinds: Vec<(String, Kind)>,
-    /// The range that a column declares.
-    pub(crate) ranges: Vec<(String, Extent)>,
+    /// The manifest's declaration of each column.
+    pub(crate) declared: Vec<(String, Declared)>,
     /// The micro-statistics of a cloned release; the labels of its quasi-identifiers are then
     /// sub-classes.
     pub(crate) statistics: Option<&'a Cloned>,
@@ -39,10 +36,7 @@ impl<'a> View<'a> {
         let view = |folder: &'a str, rows: Rows<'a>, statistics: Option<&'a Cloned>| View {
             rows,
             codebook: Cow::Borrowed(release.codebook()),
-            kinds: fields(release, folder)
-                .filter_map(|field| Some((field.name.clone(), field.values_kind()?)))
-                .collect(),
-            ranges: ranges(release, folder),
+            declared: declared(release, folder),
             statistics,
             suppressed: release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed),
         };
@@ -59,15 +53,16 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The columns that can be queried, with the kind of their values.
-    pub(crate) fn columns(&self) -> Vec<(&Column, Option<Kind>)> {
-        let kind = |column: &Column| self.kinds.iter().find(|(name, _)| *name == column.name).map(|(_, kind)| *kind);
+    /// The columns that can be queried, with what is stated of their values.
+    pub(crate) fn columns(&self) -> Vec<(&Column, Declared)> {
+        let found = |column: &Column| self.declared.iter().find(|(name, _)| *name == column.name);
+        let stated = |column: &Column| found(column).map_or(Declared::default(), |(_, stated)| *stated);
         match &self.rows {
-            Rows::Labels(table) => table.columns.iter().map(|column| (column, kind(column))).collect(),
+            Rows::Labels(table) => table.columns.iter().map(|column| (column, stated(column))).collect(),
             Rows::Buckets(quasi, sensitive, _) => {
                 let quasi = quasi.columns.iter().filter(|column| column.name != GROUP);
                 let sensitive = sensitive.columns.iter().filter(|column| column.name != GROUP && column.name != COUNT);
-                quasi.chain(sensitive).map(|column| (column, kind(column))).collect()
+                quasi.chain(sensitive).map(|column| (column, stated(column))).collect()
             }
         }
     }

@@ -92,6 +92,7 @@ impl Predicate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::declared::Declared;
     use crate::estimate::regions::Regions;
     use hedgerow_release::codebook::Codebook;
     use hedgerow_table::{Cover, Label, Table};
@@ -106,7 +107,8 @@ mod tests {
         let mut codebook = Codebook::new();
         codebook.add("a", &Label { text: label.to_owned(), cover, leaves: 1 }).unwrap();
         let released = Table::from_texts(&["a"], &[vec![label]]);
-        let axis = Axis::bind(&released.columns[0], &codebook, Some(domain.kind()), Some(domain), None).unwrap();
+        let declared = Declared { kind: Some(domain.kind()), ..Declared::default() };
+        let axis = Axis::bind(&released.columns[0], &codebook, declared, Some(domain)).unwrap();
         let regions = Regions::new(&axis, &[&predicate.on(domain, &axis)]).unwrap();
         regions.cells[0].iter().filter(|part| regions.holds[part.region as usize][0]).map(|part| part.mass).sum()
     }

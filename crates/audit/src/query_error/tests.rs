@@ -7,6 +7,7 @@ use super::predicate::Predicate;
 use super::*;
 use crate::classes;
 use crate::estimate::axis::Axis;
+use crate::estimate::declared::Declared;
 use crate::estimate::shape::{CountedCell, Limits, Shape};
 use crate::kinds::generalized::{Measured, measure};
 use crate::query::tests::counted_by_label;
@@ -166,7 +167,10 @@ fn queried(predicate: &Predicate, release: &Release, column: usize) -> Option<Ve
     wanted.extend(predicate.codes().any(|code| is_missing(&code)).then(|| format!("{name} IS NULL")));
     // Where labels leave shares unknown, `measure` knows the source's values and `query` does not.
     let released = release.released.column(&source.name).unwrap();
-    if Axis::bind(released, &release.codebook, Some(domain.kind()), None, None).unwrap().leaves_unknown() {
+    if Axis::bind(released, &release.codebook, Declared { kind: Some(domain.kind()), ..Declared::default() }, None)
+        .unwrap()
+        .leaves_unknown()
+    {
         return None;
     }
     let of_column = (source.name.as_str(), domain.kind());

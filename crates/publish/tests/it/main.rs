@@ -22,6 +22,7 @@ mod oracle;
 mod other_values;
 mod out_of_core;
 mod progress;
+mod query_bounds;
 mod random_case;
 mod undivided;
 mod units;

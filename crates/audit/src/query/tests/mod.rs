@@ -25,6 +25,7 @@ use super::columns::Columns;
 use super::rows::{Rows, Sizes};
 use super::view::View;
 use super::{Answer, AnswerError, Bounds, answer_view};
+use crate::estimate::declared::Declared;
 use crate::testing::seeds;
 
 /// A value of a cell; `None` is missing.
@@ -157,8 +158,14 @@ fn answer(release: &Release, sql: &str) -> Result<Answer, hedgerow_table::TableE
     Ok(answer_view(release, &Columns::bind(release)?, sql, &Bounds::NONE)?)
 }
 
+/// What a manifest says of values of this kind.
+fn stated(kind: Kind) -> Declared {
+    Declared { kind: Some(kind), ..Declared::default() }
+}
+
 fn view(rows: Rows<'static>, codebook: Codebook, kinds: Vec<(String, Kind)>) -> Release {
-    View { rows, codebook: Cow::Owned(codebook), kinds, ranges: Vec::new(), statistics: None, suppressed: 0 }
+    let declared = kinds.into_iter().map(|(name, kind)| (name, stated(kind))).collect();
+    View { rows, codebook: Cow::Owned(codebook), declared, statistics: None, suppressed: 0 }
 }
 
 /// A generalized release of these labels, row by row.
@@ -187,8 +194,7 @@ pub(crate) fn counted_by_label(
     let view = View {
         rows: Rows::Labels(Cow::Borrowed(table)),
         codebook: Cow::Borrowed(codebook),
-        kinds: vec![(name.to_owned(), kind)],
-        ranges: Vec::new(),
+        declared: vec![(name.to_owned(), stated(kind))],
         statistics: None,
         suppressed: 0,
     };

@@ -13,7 +13,7 @@ fn people() -> Release {
         &[Kind::Integer, Kind::Category, Kind::Category],
         &[vec![&young, &red, &red], vec![&old, &warm, &red]],
     );
-    release.kinds.truncate(2);
+    release.declared.truncate(2);
     release
 }
 

@@ -396,7 +396,7 @@ fn fractions(cover: &Cover) -> Option<(f64, f64)> {
         Cover::Interval { low, high } => {
             let high = high.and_then(real).unwrap_or(f64::INFINITY);
             // An end just above a whole number is that number, inclusive.
-            let is_above = high.fract() != 0.0 && high.next_down().fract() == 0.0;
+            let is_above = high.is_finite() && high.fract() != 0.0 && high.next_down().fract() == 0.0;
             let high = if is_above { high.next_down() } else { high };
             Some((low.and_then(real).unwrap_or(f64::NEG_INFINITY), high))
         }

@@ -74,7 +74,10 @@ impl Axis {
         axis.texts_of_all = axis.texts.len();
         // Statistics of floats may all be whole.
         if kind == Some(Kind::Integer) {
-            axis.fractions = vec![Some((f64::NEG_INFINITY, f64::INFINITY)); axis.under.len()];
+            let is_number = |(value, _): &(SubClassValue, f64)| matches!(value, SubClassValue::Around(..));
+            let has_numbers = |under: &Under| matches!(under, Under::SubClass(values) if values.iter().any(is_number));
+            let anywhere = (f64::NEG_INFINITY, f64::INFINITY);
+            axis.fractions = axis.under.iter().map(|under| has_numbers(under).then_some(anywhere)).collect();
         }
         axis
     }

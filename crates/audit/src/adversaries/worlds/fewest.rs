@@ -1,9 +1,9 @@
-//! What several sets of assumptions leave to people, and which of them leaves the fewest values.
+//! The fewest values that any of several sets of assumptions leaves to people.
 
 use super::Left;
 use crate::worlds::{Problem, Solved};
 
-/// What one set of assumptions leaves.
+/// The outcome of one set of assumptions.
 pub(super) struct Outcome {
     /// By case, the fewest values that are left to one of its people, and which of them it is.
     pub(super) left: Vec<(Left, u32)>,

@@ -1,5 +1,5 @@
-//! What the worlds of some tables leave to each person, by what the attacker can know of their
-//! classes.
+//! Records that the worlds of some tables leave to each person, by what the attacker can know of
+//! their classes.
 
 use hashbrown::HashMap;
 
@@ -56,8 +56,9 @@ impl<'a> Group<'a> {
     }
 
     /// The records left to a person of a case, for each combination of classes that the attacker
-    /// can know; and whether they may have been suppressed. What leaves their true record out, where
-    /// it is known, is not so: they are not in that class, or not all people are in the tables.
+    /// can know; and whether they may have been suppressed. A combination that leaves their true
+    /// record out, where it is known, is not so: they are not in that class, or not all people are
+    /// in the tables.
     pub(super) fn alternatives(&self, case: usize, person: u32, truth: Option<u32>) -> (Vec<LeftRecords>, bool) {
         let number = self.profile(case, person);
         let profile = &self.problem.profiles[number];

@@ -13,6 +13,7 @@
 //! are the rows of the tables.
 
 mod cells;
+mod description;
 mod explanation;
 mod fewest;
 mod group;

@@ -1,0 +1,65 @@
+//! The people of a list, and what was assumed of them, as a reader is shown them.
+
+use super::Left;
+use super::hypothesis::{Case, Standing};
+use super::listed::Setting;
+use crate::finding::{Exposure, ReleaseCells};
+
+impl Setting<'_> {
+    pub(super) fn listed(&self, values: &[(u32, Option<f64>)]) -> String {
+        let texts: Vec<String> =
+            values.iter().take(8).map(|&(value, _)| format!("`{}`", self.tables.text(value))).collect();
+        let more = values.len().saturating_sub(8);
+        if more > 0 { format!("{} and {more} more", texts.join(", ")) } else { texts.join(", ") }
+    }
+
+    /// The assumptions in words.
+    pub(super) fn assumed(&self, standings: &[Standing]) -> String {
+        let names = |wanted: &dyn Fn(&Standing) -> bool| -> Vec<&str> {
+            let tables = self.tables.tables.iter().zip(standings);
+            tables.filter(|(_, standing)| wanted(standing)).map(|(table, _)| table.name).collect()
+        };
+        let strong = names(&|standing| *standing != Standing::Target);
+        let weak = names(&|standing| *standing == Standing::Target);
+        let mut parts = Vec::new();
+        if !strong.is_empty() {
+            parts.push(format!("every person who fits {} is in it, but for suppressed rows", strong.join(" and ")));
+        }
+        if !weak.is_empty() {
+            parts.push(format!(
+                "not all people can be in {}: only that the person looked for is in it is used",
+                weak.join(" and ")
+            ));
+        }
+        let shown = self.sides.iter().zip(&self.tables.tables).filter(|(side, _)| side.shown);
+        let shown: Vec<&str> = shown.map(|(_, table)| table.name).collect();
+        if !shown.is_empty() {
+            parts.push(format!(
+                "the attacker knows columns of {} that the list of people lacks: every class that a person can be in \
+                 counts",
+                shown.join(" and ")
+            ));
+        }
+        parts.join("; ")
+    }
+
+    pub(super) fn exposure(&self, case: &Case, left: &Left) -> Exposure {
+        let cells = self.tables.tables.iter().enumerate().map(|(table, released)| {
+            let class = self.sides[table].places[case.places[table] as usize].first();
+            let cells = class.map_or_else(Vec::new, |&class| released.classes.describe(class as usize));
+            ReleaseCells::new(released.name, cells)
+        });
+        let least = left.confidence();
+        let values = left.values.iter().map(|&(value, share)| {
+            let share = if left.values.len() == 1 { 1.0 } else { share.unwrap_or(least) };
+            (self.tables.text(value), share)
+        });
+        let mut values: Vec<(String, f64)> = values.collect();
+        super::super::likeliest_first(&mut values);
+        let why = match left.values.len() {
+            1 => "every table that fits the releases gives them this value".to_owned(),
+            count => format!("the tables that fit the releases leave them {count} values"),
+        };
+        Exposure { cells: cells.collect(), values, people: left.people, why }
+    }
+}

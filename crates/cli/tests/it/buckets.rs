@@ -162,7 +162,7 @@ fn unsupported_policies_of_buckets_are_refused() {
             ("protect = \"illness\"", "protect = \"city\""),
             ("role = \"quasi\", hierarchy = \"city.csv\"", "role = \"plain\""),
         ],
-        4,
+        2,
         &["protects `illness` alone"],
     );
     refused(&[(l, "{ model = \"epsilon-m-anonymity\", epsilon = 1, m = 2 }")], 2, &["cannot keep epsilon-m-anonymity"]);

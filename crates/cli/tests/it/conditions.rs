@@ -180,8 +180,8 @@ fn forged_conditions_and_numbers_are_detected() {
     forged("required", json!({ "l": 3, "below": 5 }), 4, "FAILS");
     forged("achieved", json!({ "l": 3 }), 4, "claims l = 3");
     forged("achieved", json!({}), 4, "the table shows l = 2");
-    forged("required", json!({ "l": 2, "below": 0 }), 2, "parameters that cannot be read");
-    forged("required", json!({ "l": 2, "unless": "rich" }), 2, "parameters that cannot be read");
+    forged("required", json!({ "l": 2, "below": 0 }), 4, "parameters that cannot be read");
+    forged("required", json!({ "l": 2, "unless": "rich" }), 4, "parameters that cannot be read");
     for (require, name) in
         [("\"rho-breach\", prior = 0.1, posterior = 0.3", "posterior"), ("\"belief-change\", b = 0.3", "b")]
     {

@@ -207,7 +207,9 @@ fn groups_of_counties_leave_some_regions() {
             Err(PublishError::Table(TableError::Input(error))) => {
                 refused += 1;
                 let people = error.about.as_ref().and_then(|about| about.people).unwrap();
-                assert_eq!(people, exposed.len() as u64, "{error}, {context}");
+                // Of units, values count as well, by a bound.
+                let is_right = if with_units { people >= exposed.len() as u64 } else { people == exposed.len() as u64 };
+                assert!(is_right, "{error}: {exposed:?}, {context}");
                 assert!(error.to_string().contains("`region` follows from `county`"), "{error}, {context}");
                 assert!(error.to_string().contains("add `county` to `know` of the rule"), "{error}, {context}");
             }

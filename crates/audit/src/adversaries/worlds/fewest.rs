@@ -22,21 +22,13 @@ pub(super) struct Solution {
     pub(super) of_case: Vec<Vec<(u32, u32)>>,
 }
 
-/// Values of one set of assumptions that explain something.
-pub(super) struct Found {
-    /// The way in which people are in classes that the list does not tell apart; `None` where
-    /// nothing was supposed of that.
-    pub(super) way: Option<usize>,
-    pub(super) groups: Vec<Solution>,
-}
-
 /// The fewest values that any of several sets of assumptions leaves, by case.
 pub(super) struct Fewest {
     pub(super) left: Vec<Left>,
     /// The one of `found` that leaves them, and the case and person there.
     pub(super) of_case: Vec<(usize, usize, u32)>,
     /// Of each set of assumptions that is needed to explain a value, what was found.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<Vec<Solution>>,
     pub(super) limits: Vec<String>,
 }
 
@@ -47,19 +39,18 @@ impl Fewest {
         Fewest { of_case: vec![(0, 0, 0); left.len()], left, found: Vec::new(), limits: Vec::new() }
     }
 
-    /// Takes what is fewer. Where `way` says so, the cases of the outcome are others, each part of
-    /// the one that is named.
-    pub(super) fn offer(&mut self, outcome: Outcome, way: Option<(usize, &[usize])>) {
+    /// Takes what is fewer. Where `part_of` is given, the cases of the outcome are others, each part
+    /// of the one that is named.
+    pub(super) fn offer(&mut self, outcome: Outcome, part_of: Option<&[usize]>) {
         let mut is_needed = false;
         for (number, (other, person)) in outcome.left.into_iter().enumerate() {
-            let case = way.map_or(number, |(_, of)| of[number]);
+            let case = part_of.map_or(number, |of| of[number]);
             if self.left[case].take_fewer(other) {
                 self.of_case[case] = (self.found.len(), number, person);
                 is_needed |= self.left[case].values.len() == 1;
             }
         }
-        let groups = if is_needed { outcome.groups } else { Vec::new() };
-        self.found.push(Found { way: way.map(|(number, _)| number), groups });
+        self.found.push(if is_needed { outcome.groups } else { Vec::new() });
         let new: Vec<String> = outcome.limits.into_iter().filter(|limit| !self.limits.contains(limit)).collect();
         self.limits.extend(new);
     }

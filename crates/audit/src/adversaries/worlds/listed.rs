@@ -53,10 +53,10 @@ pub(super) fn run(
     let ways = lacking.as_ref().and_then(|lacking| lacking.every_way(&setting.cases)).unwrap_or_default();
     if let Some(lacking) = &lacking {
         let mut of_all = Fewest::new(people_of());
-        for (number, way) in ways.iter().enumerate() {
+        for way in &ways {
             attacker.progress.check()?;
             let (completed, of_case) = setting.completed(lacking, way);
-            let examined = completed.examine(&mut of_all, Some((number, &of_case)), &ln_prior, attacker)?;
+            let examined = completed.examine(&mut of_all, Some(&of_case), &ln_prior, attacker)?;
             stayed = [stayed, examined.stayed].into_iter().flatten().reduce(|one, two| (one.0 + two.0, one.1 & two.1));
             if of_all.found.len() > TRIED_MAX {
                 break;
@@ -64,15 +64,23 @@ pub(super) fn run(
         }
         let all = !ways.is_empty() && of_all.found.len() <= TRIED_MAX;
         let [columns, names] = [lacking.columns().join("`, `"), lacking.names().join(" and ")];
-        if all {
-            fewest = of_all;
-        } else {
+        // Which of the ways is so is not known here: to refuse what any of them would expose would
+        // refuse nearly everything beside other columns.
+        let is_fewer = |(own, other): (&Left, &Left)| !other.values.is_empty() && other.values.len() < own.values.len();
+        let certain = fewest.left.iter().zip(&of_all.left).filter(|both| is_fewer(*both)).map(|(own, _)| own.people);
+        let more: u64 = certain.sum();
+        if !all {
             fewest.leave_open(format!(
                 "the list of people lacks `{columns}`, and there are too many ways in which they can be in the \
                  classes of {names}: who knows `{columns}` of everyone may be certain of more"
             ));
+        } else if more > 0 {
+            fewest.leave_open(format!(
+                "the list of people lacks `{columns}`: who knows it of everyone may rule out more for {more} of them, by \
+                 the classes of {names} that they are in"
+            ));
         }
-        let details = json!({ "columns": lacking.columns(), "releases": lacking.names(), "all": all });
+        let details = json!({ "columns": lacking.columns(), "releases": lacking.names(), "all": all && more == 0 });
         finding.details.insert("lacking".to_owned(), details);
     }
     if let Some((tried, all)) = stayed {
@@ -91,20 +99,11 @@ pub(super) fn run(
     finding.people = people.rows as u64;
     let mut tally = Tally::new();
     let (mut nowhere, mut lost) = (0u64, 0u64);
-    // The list as it was completed where the fewest values are left to a case.
-    let completed = |found: usize| {
-        let way = fewest.found.get(found).and_then(|found| ways.get(found.way?));
-        lacking.as_ref().zip(way).map(|(lacking, way)| setting.completed(lacking, way).0)
-    };
-    for ((left, &(found, case, _)), own) in fewest.left.iter().zip(&fewest.of_case).zip(&setting.cases) {
+    for (left, case) in fewest.left.iter().zip(&setting.cases) {
         let people = if left.values.is_empty() { left.people } else { 0 };
         nowhere += people;
-        lost += if setting.is_nowhere(own) { 0 } else { people };
-        tally.add(finding, left, || {
-            let completed = completed(found);
-            let setting = completed.as_ref().unwrap_or(&setting);
-            setting.exposure(&setting.cases[case], left)
-        });
+        lost += if setting.is_nowhere(case) { 0 } else { people };
+        tally.add(finding, left, || setting.exposure(case, left));
     }
     tally.finish(finding, &fewest.limits);
     if nowhere > 0 {
@@ -117,9 +116,7 @@ pub(super) fn run(
     for case in exposed {
         attacker.progress.check()?;
         let (found, number, person) = fewest.of_case[case];
-        let completed = completed(found);
-        let setting = completed.as_ref().unwrap_or(&setting);
-        let groups = &fewest.found[found].groups;
+        let groups = &fewest.found[found];
         let explanation = setting.explanation((number, person), &fewest.left[case], groups)?;
         finding.explanations.extend(explanation.map(|explanation| {
             let rows = of_person.iter().zip(0..).filter(|(own, _)| **own as usize == case);
@@ -201,7 +198,7 @@ impl<'a> Setting<'a> {
     fn examine(
         &self,
         fewest: &mut Fewest,
-        way: Option<(usize, &[usize])>,
+        part_of: Option<&[usize]>,
         ln_prior: &[f64],
         attacker: Attacker<'_>,
     ) -> Result<Examined, TableError> {
@@ -210,11 +207,11 @@ impl<'a> Setting<'a> {
         let believed = self.believed(&standings, progress)?;
         let (standings, first) = self.outcome(standings, ln_prior, attacker)?;
         let fits = first.fits;
-        fewest.offer(first, way);
+        fewest.offer(first, part_of);
         let ways = self.ways_to_stay(&standings, progress)?;
         let stayed = ways.as_ref().map(|ways| (ways.tried.len(), ways.all));
         for others in believed.into_iter().chain(ways.into_iter().flat_map(|ways| ways.tried)) {
-            fewest.offer(self.outcome(others, ln_prior, attacker)?.1, way);
+            fewest.offer(self.outcome(others, ln_prior, attacker)?.1, part_of);
         }
         Ok(Examined { standings, stayed, fits })
     }

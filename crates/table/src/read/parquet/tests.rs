@@ -449,7 +449,7 @@ fn released(cells: &[&str], set: impl Fn(WriterPropertiesBuilder) -> WriterPrope
         let cells = cells.iter().map(|text| Some(ByteArray::from(format!("{mark}{text}").as_str())));
         Cells::Bytes(cells.collect())
     };
-    let schema = "optional binary a (STRING); optional binary b (STRING)";
+    let schema = "optional binary a (STRING); optional binary b (STRING);";
     write_file(schema, &[column("a"), column("b")], 3, |properties| {
         let properties = properties
             .set_created_by(super::CREATED_BY.to_owned())

@@ -296,8 +296,8 @@ pub struct CatalogAudit {
 }
 
 impl CatalogAudit {
-    /// A warning where other releases use columns that the source lacks, and who knows them may rule
-    /// out more.
+    /// A warning where other releases use columns that the source lacks, and who knows them may
+    /// rule out more.
     pub(crate) fn lacking(&self, policy: &Policy) -> Option<InputError> {
         let lacking = |finding: &Finding| finding.details.get("lacking").filter(|of| of["all"] == false).cloned();
         let found: Vec<Value> = self.findings.iter().filter_map(lacking).collect();

@@ -483,6 +483,17 @@ fn a_ring_of_tables_is_measured_and_queried() {
         let _ = std::fs::remove_dir_all(folder.path(&format!("release/table-{number}")));
         folder.write(&format!("release/{path}"), format!("{}\n{}\n", names.join(","), rows.join("\n")));
     }
+    let mut codebook = folder.read("release/codebook.csv");
+    for name in ["town", "job", "pay", "illness"] {
+        for person in &people[1..] {
+            let value = &person[column(name)];
+            let line = format!("{name},{value},,,{value}");
+            if !codebook.lines().any(|known| known == line) {
+                codebook.push_str(&format!("{line}\n"));
+            }
+        }
+    }
+    folder.write("release/codebook.csv", codebook);
     resources.extend(manifest["resources"].as_array().unwrap().last().cloned());
     manifest["resources"] = json!(resources);
     folder.write("release/datapackage.json", manifest.to_string());

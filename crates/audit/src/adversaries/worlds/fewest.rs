@@ -39,8 +39,8 @@ impl Fewest {
         Fewest { of_case: vec![(0, 0, 0); left.len()], left, found: Vec::new(), limits: Vec::new() }
     }
 
-    /// Takes what is fewer. Where `part_of` is given, the cases of the outcome are others, each part
-    /// of the one that is named.
+    /// Takes what is fewer. Where `part_of` is given, the cases of the outcome are others, each
+    /// part of the one that is named.
     pub(super) fn offer(&mut self, outcome: Outcome, part_of: Option<&[usize]>) {
         let mut is_needed = false;
         for (number, (other, person)) in outcome.left.into_iter().enumerate() {

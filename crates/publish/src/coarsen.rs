@@ -7,7 +7,6 @@ use hedgerow_policy::{Attribute, Policy};
 use hedgerow_release::coarsened::{declaration, released_only};
 use hedgerow_release::{Manifest, Release, Tables};
 use hedgerow_table::{CoarsenedEngine, Coarsening, Coarser, Engine, InputError, Table, TableError};
-use serde_json::Value;
 
 use crate::declared_values;
 

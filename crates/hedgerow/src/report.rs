@@ -364,7 +364,9 @@ fn lattice(bound: &Bound<'_>, chosen: &[u8], monitor: &Monitor<'_>) -> Result<Ma
 /// The findings with the rows of the people's list that each explanation is about, from 1: only
 /// this document has them, and a publishable one looks for no people.
 fn with_rows(mut document: Value, audited: &hedgerow_audit::Audited) -> Value {
-    let items = |of: Option<&'_ mut Value>| of.and_then(Value::as_array_mut).into_iter().flatten();
+    fn items(of: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+        of.and_then(Value::as_array_mut).into_iter().flatten()
+    }
     for (shown, finding) in items(document.get_mut("adversaries")).zip(&audited.findings) {
         let explanations = items(shown.get_mut("explanations"));
         for (shown, explanation) in explanations.zip(&finding.explanations).filter(|(_, own)| !own.rows.is_empty()) {

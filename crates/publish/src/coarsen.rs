@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use hedgerow_policy::{Attribute, Policy};
 use hedgerow_release::coarsened::{declaration, released_only};
-use hedgerow_release::{Manifest, Release, Tables};
+use hedgerow_release::{Manifest, Release};
 use hedgerow_table::{CoarsenedEngine, Coarsening, Coarser, Engine, InputError, Table, TableError};
 
 use crate::declared_values;
@@ -33,17 +33,8 @@ impl Coarsened {
 /// A manifest lists the values that are released, and no others of the source.
 pub(crate) fn state_released(manifest: &mut Manifest, released: &Release) {
     for (name, said) in &mut manifest.hedgerow.coarsened {
-        // The rows of a value may all have been suppressed.
-        let column = match released.tables() {
-            Tables::Generalized(tables) if tables.counts.is_none() => tables.table.column(name),
-            _ => None,
-        };
-        let counts = column.map(|column| column.counts());
-        let is_released = |label: &str| {
-            let code = released.domain(name).and_then(|domain| domain.code_of(label));
-            code.is_some_and(|code| counts.as_ref().is_none_or(|counts| counts[code as usize] > 0))
-        };
-        released_only(said, is_released);
+        let domain = released.domain(name);
+        released_only(said, |label| domain.is_some_and(|domain| domain.code_of(label).is_some()));
     }
 }
 

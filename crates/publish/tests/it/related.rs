@@ -216,7 +216,7 @@ fn groups_of_counties_leave_some_regions() {
             Err(error) => panic!("{context}: {error}"),
         }
     }
-    assert!(refused > 5 && made > 5, "{refused} refused, {made} made");
+    assert!(refused > 5 && made > 1, "{refused} refused, {made} made");
 }
 
 /// The values that both labels of a row leave together, in either direction.

@@ -62,7 +62,8 @@ impl Decomposed {
 
     /// The mean relative error of a workload.
     fn error(&self, source: &[Vec<u32>], queries: CountQueries) -> Result<f64, Trouble> {
-        let estimate = MaxLikelihood::new(&self.cardinalities, &self.published).map_err(|problem| problem.to_string())?;
+        let estimate =
+            MaxLikelihood::new(&self.cardinalities, &self.published).map_err(|problem| problem.to_string())?;
         let found = estimate.query_error(source, queries).ok_or("no query selects a row")?;
         Ok(found.relative_error.mean)
     }

@@ -138,12 +138,12 @@ impl Sender {
         let mut unsent: Option<Arc<[u8]>> = None;
         let peer = &self.name;
         // Of several failed attempts in a row, the log has the first as a warning.
-        let mut is_news = true;
+        let mut said: Option<String> = None;
         loop {
             let configured = self.configured.get();
             match self.connect(&configured) {
                 Ok(mut stream) => {
-                    (retry, is_news) = (RETRY_FIRST, true);
+                    (retry, said) = (RETRY_FIRST, None);
                     self.connected.store(true, Ordering::SeqCst);
                     tracing::info!(%peer, "connected");
                     let ended = self.send_all(&mut stream, &mut unsent, &configured);
@@ -161,9 +161,10 @@ impl Sender {
                         Ended::Lost => {}
                     }
                 }
-                Err(error) if is_news => {
-                    is_news = false;
+                // Another reason than the last time is news.
+                Err(error) if said.as_deref() != Some(error.to_string().as_str()) => {
                     tracing::warn!(%peer, %error, "cannot be reached");
+                    said = Some(error.to_string());
                 }
                 Err(error) => tracing::debug!(%peer, %error, "cannot be reached"),
             }

@@ -19,6 +19,8 @@ use crate::TableError;
 pub const CREATED_BY: &str = "hedgerow";
 /// The program that clusters write with.
 const CLUSTER: &str = "parquet-mr version ";
+/// The programs that Sail writes with; of their files nothing beside the cells is examined.
+const SAIL: [&str; 3] = ["datafusion version ", "parquet-rs version ", "sail version "];
 /// The texts by which a cluster describes its columns again.
 const CLUSTER_TEXTS: [&str; 2] = ["org.apache.spark.version", "org.apache.spark.sql.parquet.row.metadata"];
 const MAGIC_BYTES: u64 = 4;
@@ -47,6 +49,9 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|error| not_parquet(path, error))?;
     let created_by = metadata.file_metadata().created_by();
     let is_of_cluster = created_by.is_some_and(|name| name.starts_with(CLUSTER) && is_version(&name[CLUSTER.len()..]));
+    if created_by.is_some_and(|name| SAIL.iter().any(|own| name.starts_with(own))) {
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
     if created_by != Some(CREATED_BY) && !is_of_cluster {
         found.push("is of another program than those that write releases".to_owned());

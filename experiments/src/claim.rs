@@ -6,7 +6,7 @@ use std::fmt;
 use crate::experiment::Scale;
 
 /// The outcome of a claim: `Err` has the numbers that contradict it.
-pub(crate) type Outcome = Result<(), String>;
+pub(crate) type ClaimOutcome = Result<(), String>;
 
 /// The sort of a claim, by its author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) struct Claim {
     /// In our words.
     pub(crate) says: String,
     sort: Sort,
-    outcome: Outcome,
+    outcome: ClaimOutcome,
     /// Whether only other data than the paper's was tried.
     is_on_other_data: bool,
     /// Whether smaller data must lead to the same outcome.
@@ -38,26 +38,26 @@ pub(crate) struct Claim {
 
 impl Claim {
     /// A number that the paper prints and that needs no data or the paper's own.
-    pub(crate) fn printed(says: impl Into<String>, outcome: Outcome) -> Claim {
+    pub(crate) fn printed(says: impl Into<String>, outcome: ClaimOutcome) -> Claim {
         Claim { is_for_any_size: true, ..Claim::new(says, Sort::Printed, outcome) }
     }
 
     /// A direction, an order or a limit that the paper shows.
-    pub(crate) fn shape(says: impl Into<String>, outcome: Outcome) -> Claim {
+    pub(crate) fn shape(says: impl Into<String>, outcome: ClaimOutcome) -> Claim {
         Claim::new(says, Sort::Shape, outcome)
     }
 
     /// That this project does better than the paper says is possible.
-    pub(crate) fn improved(says: impl Into<String>, outcome: Outcome) -> Claim {
+    pub(crate) fn improved(says: impl Into<String>, outcome: ClaimOutcome) -> Claim {
         Claim::new(says, Sort::Improved, outcome)
     }
 
     /// A claim of this project that no paper makes.
-    pub(crate) fn ours(says: impl Into<String>, outcome: Outcome) -> Claim {
+    pub(crate) fn ours(says: impl Into<String>, outcome: ClaimOutcome) -> Claim {
         Claim::new(says, Sort::Ours, outcome)
     }
 
-    fn new(says: impl Into<String>, sort: Sort, outcome: Outcome) -> Claim {
+    fn new(says: impl Into<String>, sort: Sort, outcome: ClaimOutcome) -> Claim {
         let stated = Some(true);
         Claim { says: says.into(), sort, outcome, is_on_other_data: false, is_for_any_size: false, stated }
     }
@@ -78,11 +78,6 @@ impl Claim {
         Claim { stated: Some(false), ..self }
     }
 
-    /// As [`Claim::stated_not_to_hold`], where that is so.
-    pub(crate) fn stated_not_to_hold_if(self, refuted: bool) -> Claim {
-        if refuted { self.stated_not_to_hold() } else { self }
-    }
-
     /// Of seconds, which the machine and what else runs on it decide: this project states nothing
     /// of it, and no run fails because of it.
     pub(crate) fn of_time(self) -> Claim {
@@ -90,7 +85,9 @@ impl Claim {
     }
 
     pub(crate) fn verdict(&self, scale: Scale) -> Verdict {
-        if scale == Scale::Quick && self.is_otherwise() && !self.is_for_any_size {
+        // Of seconds nothing is stated; fewer rows cannot refute what is said of many.
+        let is_timed_out = self.stated.is_none() && self.outcome.is_err();
+        if scale == Scale::Quick && (self.is_otherwise() || is_timed_out) && !self.is_for_any_size {
             return Verdict::TooSmall;
         }
         match (&self.outcome, self.sort) {
@@ -114,7 +111,7 @@ impl Claim {
     }
 
     #[cfg(test)]
-    pub(crate) fn outcome(&self) -> &Outcome {
+    pub(crate) fn outcome(&self) -> &ClaimOutcome {
         &self.outcome
     }
 }
@@ -169,7 +166,7 @@ impl fmt::Display for Verdict {
 mod tests {
     use super::*;
 
-    fn failed() -> Outcome {
+    fn failed() -> ClaimOutcome {
         Err("5 is not 4".to_owned())
     }
 
@@ -204,6 +201,7 @@ mod tests {
         assert_eq!(strict.verdict(Scale::Quick).to_string(), "does not hold: 5 is not 4");
         assert!(!strict.is_as_stated(Scale::Quick));
         assert!(!Claim::printed("x", failed()).is_as_stated(Scale::Quick));
+        assert_eq!(Claim::shape("x", failed()).of_time().verdict(Scale::Quick), Verdict::TooSmall);
         let as_stated = Claim::shape("x", failed()).stated_not_to_hold();
         assert_eq!(as_stated.verdict(Scale::Quick).name(), "does not hold", "a quick run that agrees says so");
     }

@@ -1,6 +1,6 @@
 //! An experiment: what a paper claims, how it is computed again, and what came of it.
 
-use hedgerow_report::pictures::{Cell, Numbers, Picture};
+use hedgerow_report::pictures::{NumberCell, Numbers, Picture};
 
 use crate::claim::{Claim, Verdict};
 
@@ -36,7 +36,7 @@ impl Scale {
     }
 }
 
-/// What an experiment found.
+/// The result of an experiment.
 #[derive(Debug)]
 pub(crate) struct Findings {
     /// The data and the parameters, in one sentence.
@@ -67,11 +67,11 @@ impl Findings {
     }
 
     pub(crate) fn csv(&self) -> String {
-        let quoted = |cell: &Cell| match cell {
-            Cell::Text(text) => hedgerow_release::quoting::quoted(text).into_owned(),
-            Cell::Number(number) => rounded(*number),
+        let quoted = |cell: &NumberCell| match cell {
+            NumberCell::Text(text) => hedgerow_release::quoting::quoted(text).into_owned(),
+            NumberCell::Number(number) => rounded(*number),
         };
-        let header: Vec<Cell> = self.numbers.columns.iter().map(|name| Cell::Text(name.clone())).collect();
+        let header: Vec<NumberCell> = self.numbers.columns.iter().map(|name| NumberCell::Text(name.clone())).collect();
         let rows = std::iter::once(&header).chain(&self.numbers.rows);
         rows.map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
     }
@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn tables_are_csv_with_short_numbers() {
         let mut table = numbers(["who, what", "share"]);
-        table.rows.push(vec![Cell::Text("a \"b\"".into()), Cell::Number(2.0 / 3.0)]);
-        table.rows.push(vec![Cell::Text("c".into()), Cell::Number(f64::NAN)]);
-        table.rows.push(vec![Cell::Text("d".into()), Cell::Number(1_234_567.0)]);
+        table.rows.push(vec![NumberCell::Text("a \"b\"".into()), NumberCell::Number(2.0 / 3.0)]);
+        table.rows.push(vec![NumberCell::Text("c".into()), NumberCell::Number(f64::NAN)]);
+        table.rows.push(vec![NumberCell::Text("d".into()), NumberCell::Number(1_234_567.0)]);
         let findings = Findings { setting: String::new(), numbers: table, pictures: Vec::new(), claims: Vec::new() };
         assert_eq!(findings.csv(), "\"who, what\",share\n\"a \"\"b\"\"\",0.666667\nc,\nd,1234567\n");
     }

@@ -22,7 +22,7 @@ mod versatile;
 mod wrong;
 
 use experiment::{Experiment, Scale, Trouble};
-use record::{Entry, Part};
+use record::{RecordPart, RecordedRun};
 
 const USAGE: &str = "\
 usage: experiments COMMAND [--quick] [--output FOLDER] [--parts FOLDER]
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What to do.
+/// The command to run.
 #[derive(Debug, PartialEq)]
 struct Command {
     what: String,
@@ -111,7 +111,7 @@ impl Command {
         let (mut entries, mut parts) = (Vec::new(), Vec::new());
         for experiment in chosen {
             let entry = run_one(experiment, self.scale, &figures)?;
-            let part = Part::new(&entry, self.scale, pictures);
+            let part = RecordPart::new(&entry, self.scale, pictures);
             if let Some(folder) = &self.parts {
                 std::fs::create_dir_all(folder)?;
                 std::fs::write(folder.join(experiment.name), part.to_text())?;
@@ -123,7 +123,7 @@ impl Command {
             let folder = self.parts.as_deref().ok_or("`record` needs --parts")?;
             for experiment in &all {
                 let text = std::fs::read_to_string(folder.join(experiment.name))?;
-                parts.push(Part::of_text(&text).ok_or("what is kept of an experiment cannot be read")?);
+                parts.push(RecordPart::of_text(&text).ok_or("what is kept of an experiment cannot be read")?);
             }
         }
         if ["all", "record"].contains(&self.what.as_str()) {
@@ -140,7 +140,7 @@ impl Command {
 }
 
 /// Prints its table and its verdict, and writes its files.
-fn run_one(experiment: &Experiment, scale: Scale, figures: &Path) -> Result<Entry, Trouble> {
+fn run_one(experiment: &Experiment, scale: Scale, figures: &Path) -> Result<RecordedRun, Trouble> {
     println!("== {}: {} {}", experiment.name, experiment.paper, experiment.shows);
     let started = Instant::now();
     let findings = (experiment.run)(scale).map_err(|trouble| format!("{}: {trouble}", experiment.name))?;
@@ -155,7 +155,7 @@ fn run_one(experiment: &Experiment, scale: Scale, figures: &Path) -> Result<Entr
     for (name, picture) in record::picture_names(experiment, &findings).iter().zip(&findings.pictures) {
         std::fs::write(figures.join(name), picture.to_svg())?;
     }
-    Ok(Entry { experiment: *experiment, findings })
+    Ok(RecordedRun { experiment: *experiment, findings })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::sample::RULE;
 
 /// An experiment that was run.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct RecordedRun {
     pub(crate) experiment: Experiment,
     pub(crate) findings: Findings,
 }
@@ -38,7 +38,7 @@ pub(crate) fn picture_names(experiment: &Experiment, findings: &Findings) -> Vec
 
 /// One experiment in the record: its line in the summary, and its section.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct RecordPart {
     summary: String,
     section: String,
 }
@@ -46,28 +46,28 @@ pub(crate) struct Part {
 /// Between the two in a file.
 const BETWEEN: &str = "\n=====\n";
 
-impl Part {
-    pub(crate) fn new(entry: &Entry, scale: Scale, pictures: &str) -> Part {
-        let Entry { experiment, findings } = entry;
+impl RecordPart {
+    pub(crate) fn new(entry: &RecordedRun, scale: Scale, pictures: &str) -> RecordPart {
+        let RecordedRun { experiment, findings } = entry;
         let (name, paper, shows) = (experiment.name, experiment.paper, experiment.shows);
         let summary = format!("| [{name}](#{name}) | {paper} {shows} | {} |\n", cell(&findings.verdict(scale)));
         let mut text = String::new();
         section(&mut text, entry, scale, pictures);
-        Part { summary, section: text }
+        RecordPart { summary, section: text }
     }
 
     pub(crate) fn to_text(&self) -> String {
         format!("{}{BETWEEN}{}", self.summary, self.section)
     }
 
-    pub(crate) fn of_text(text: &str) -> Option<Part> {
+    pub(crate) fn of_text(text: &str) -> Option<RecordPart> {
         let (summary, section) = text.split_once(BETWEEN)?;
-        Some(Part { summary: summary.to_owned(), section: section.to_owned() })
+        Some(RecordPart { summary: summary.to_owned(), section: section.to_owned() })
     }
 }
 
 /// The document.
-pub(crate) fn record(parts: &[Part], scale: Scale) -> String {
+pub(crate) fn record(parts: &[RecordPart], scale: Scale) -> String {
     let command = scale.of("all", "all --quick");
     let mut text = format!(
         "# Experiments\n\nThe figures and worked examples of the papers, computed again. This page is written by\n\
@@ -84,7 +84,7 @@ pub(crate) fn record(parts: &[Part], scale: Scale) -> String {
     text
 }
 
-fn section(text: &mut String, Entry { experiment, findings }: &Entry, scale: Scale, pictures: &str) {
+fn section(text: &mut String, RecordedRun { experiment, findings }: &RecordedRun, scale: Scale, pictures: &str) {
     let Experiment { name, paper, shows, .. } = experiment;
     let _ = write!(
         text,
@@ -102,7 +102,7 @@ fn section(text: &mut String, Entry { experiment, findings }: &Entry, scale: Sca
 }
 
 /// Text as it may stand in a table.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
@@ -117,8 +117,8 @@ mod tests {
         let experiment = Experiment { name: "a-b", paper: "[X]", shows: "figure 1", run: |_| Err("unused".into()) };
         let claims = vec![Claim::shape("p|q", Ok(())), Claim::printed("r", Err("1 is not 2".into()))];
         let findings = Findings { setting: "Ten rows.".into(), numbers: numbers(["x"]), pictures: Vec::new(), claims };
-        let part = Part::new(&Entry { experiment, findings }, Scale::Quick, "");
-        assert_eq!(Part::of_text(&part.to_text()), Some(part.clone()));
+        let part = RecordPart::new(&RecordedRun { experiment, findings }, Scale::Quick, "");
+        assert_eq!(RecordPart::of_text(&part.to_text()), Some(part.clone()));
         let text = record(&[part], Scale::Quick);
         assert!(
             text.contains("| [a-b](#a-b) | [X] figure 1 | does not hold: r: 1 is not 2 (1 of 2 claims hold) |"),

@@ -3,7 +3,7 @@
 
 use hedgerow_report::pictures::{Series, short};
 
-use crate::claim::Outcome;
+use crate::claim::ClaimOutcome;
 
 /// The rule, as the record states it.
 pub(crate) const RULE: &str = "A direction (rises, falls, is below) holds when no step goes against it by more than \
@@ -141,27 +141,27 @@ impl Curve {
         Curve { name: self.name.clone(), points }
     }
 
-    pub(crate) fn rises(&self) -> Outcome {
+    pub(crate) fn rises(&self) -> ClaimOutcome {
         self.goes(1.0, "falls")?;
         self.ends(1.0, "is no higher at the end")
     }
 
-    pub(crate) fn falls(&self) -> Outcome {
+    pub(crate) fn falls(&self) -> ClaimOutcome {
         self.goes(-1.0, "rises")?;
         self.ends(-1.0, "is no lower at the end")
     }
 
     /// As [`Curve::rises`], but it may also stay as it is.
-    pub(crate) fn never_falls(&self) -> Outcome {
+    pub(crate) fn never_falls(&self) -> ClaimOutcome {
         self.goes(1.0, "falls")
     }
 
     /// As [`Curve::falls`], but it may also stay as it is.
-    pub(crate) fn never_rises(&self) -> Outcome {
+    pub(crate) fn never_rises(&self) -> ClaimOutcome {
         self.goes(-1.0, "rises")
     }
 
-    fn goes(&self, sign: f64, verb: &str) -> Outcome {
+    fn goes(&self, sign: f64, verb: &str) -> ClaimOutcome {
         if self.points.is_empty() {
             return Err(format!("{} has no points", self.name));
         }
@@ -174,7 +174,7 @@ impl Curve {
         Ok(())
     }
 
-    fn ends(&self, sign: f64, problem: &str) -> Outcome {
+    fn ends(&self, sign: f64, problem: &str) -> ClaimOutcome {
         let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else {
             return Err(format!("{} has no points", self.name));
         };
@@ -185,7 +185,7 @@ impl Curve {
     }
 
     /// The largest mean is at most [`FACTOR_MAX`] times the smallest.
-    pub(crate) fn barely_varies(&self) -> Outcome {
+    pub(crate) fn barely_varies(&self) -> ClaimOutcome {
         let means = || self.points.iter().map(|point| point.1.mean());
         let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
         if self.points.len() > 1 && most <= FACTOR_MAX * least {
@@ -195,7 +195,7 @@ impl Curve {
     }
 
     /// No mean exceeds the limit by more than chance explains.
-    pub(crate) fn at_most(&self, limit: f64) -> Outcome {
+    pub(crate) fn at_most(&self, limit: f64) -> ClaimOutcome {
         let limited = Sample::exact(limit);
         match self.points.iter().find(|point| limited.above(&point.1).is_against()) {
             Some(point) => Err(format!("{} is {}", self.name, at(point))),
@@ -215,7 +215,7 @@ fn at((x, sample): &(f64, Sample)) -> String {
 }
 
 /// At no place that both have is the first above the second, and over all of these it is below.
-pub(crate) fn below(lower: &Curve, upper: &Curve) -> Outcome {
+pub(crate) fn below(lower: &Curve, upper: &Curve) -> ClaimOutcome {
     let whole = never_above_by(lower, upper)?;
     if whole.is_more_than_chance() {
         return Ok(());
@@ -225,7 +225,7 @@ pub(crate) fn below(lower: &Curve, upper: &Curve) -> Outcome {
 }
 
 /// As [`below`], but both may also be the same.
-pub(crate) fn never_above(lower: &Curve, upper: &Curve) -> Outcome {
+pub(crate) fn never_above(lower: &Curve, upper: &Curve) -> ClaimOutcome {
     never_above_by(lower, upper).map(|_| ())
 }
 
@@ -246,16 +246,16 @@ fn never_above_by(lower: &Curve, upper: &Curve) -> Result<Difference, String> {
 }
 
 /// At every place that both have, the means agree.
-pub(crate) fn agree(one: &Curve, other: &Curve) -> Outcome {
+pub(crate) fn agree(one: &Curve, other: &Curve) -> ClaimOutcome {
     compared(one, other, |one, other| one == other)
 }
 
 /// At every place that both have, the means differ by at most [`NEARLY`].
-pub(crate) fn nearly_agree(one: &Curve, other: &Curve) -> Outcome {
+pub(crate) fn nearly_agree(one: &Curve, other: &Curve) -> ClaimOutcome {
     compared(one, other, |one, other| (one - other).abs() <= NEARLY * one.abs().max(other.abs()))
 }
 
-fn compared(one: &Curve, other: &Curve, holds: fn(f64, f64) -> bool) -> Outcome {
+fn compared(one: &Curve, other: &Curve, holds: fn(f64, f64) -> bool) -> ClaimOutcome {
     let mut met = false;
     for (x, here, there) in common(one, other) {
         met = true;

@@ -2,22 +2,22 @@
 
 use hedgerow_report::pictures::short;
 
-use crate::claim::Outcome;
+use crate::claim::ClaimOutcome;
 
 /// A printed value, to the given number of decimal places.
-pub(crate) fn prints(what: &str, found: f64, printed: f64, places: i32) -> Outcome {
+pub(crate) fn prints(what: &str, found: f64, printed: f64, places: i32) -> ClaimOutcome {
     let unit = 10f64.powi(places);
     let same = (found * unit).round() == (printed * unit).round();
     if same { Ok(()) } else { Err(format!("{what} is {}, printed {}", short(found), short(printed))) }
 }
 
 /// A printed whole number.
-pub(crate) fn counts(what: &str, found: u64, printed: u64) -> Outcome {
+pub(crate) fn counts(what: &str, found: u64, printed: u64) -> ClaimOutcome {
     if found == printed { Ok(()) } else { Err(format!("{what}: {found}, printed {printed}")) }
 }
 
 /// All of them, and the first contradiction; no outcomes say nothing.
-pub(crate) fn all(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+pub(crate) fn all(outcomes: impl IntoIterator<Item = ClaimOutcome>) -> ClaimOutcome {
     let mut held = Err("nothing was compared".to_owned());
     for outcome in outcomes {
         outcome?;

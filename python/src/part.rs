@@ -1,4 +1,4 @@
-//! What notebooks show: parts of the report.
+//! Parts of the report, as notebooks show them.
 
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -9,7 +9,7 @@ fn parsed(json: &str) -> PyResult<Value> {
     serde_json::from_str(json).map_err(internal)
 }
 
-/// What a check found, as HTML. `json` is what `hedgerow check --json` prints.
+/// The result of a check, as HTML. `json` is what `hedgerow check --json` prints.
 #[pyfunction]
 pub(crate) fn check_html(json: &str) -> PyResult<String> {
     Ok(hedgerow::part::of_check(&parsed(json)?))
@@ -21,7 +21,7 @@ pub(crate) fn claims_html(json: &str) -> PyResult<String> {
     Ok(hedgerow::part::of_claims(&parsed(json)?))
 }
 
-/// What adversaries learn, as HTML. `json` is what `hedgerow audit --json` prints.
+/// The findings about adversaries, as HTML. `json` is what `hedgerow audit --json` prints.
 #[pyfunction]
 pub(crate) fn audit_html(json: &str) -> PyResult<String> {
     Ok(hedgerow::part::of_audit(&parsed(json)?))

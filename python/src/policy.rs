@@ -45,7 +45,7 @@ impl Policy {
         self.inner.method().name()
     }
 
-    /// What is allowed but probably unintended.
+    /// Warnings about what is allowed but probably unintended.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings().iter().map(ToString::to_string).collect()

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::error::{exception, internal};
 use crate::policy::Policy;
-use crate::rows::{Rows, source};
+use crate::rows::{PythonRows, source};
 use crate::run::run;
 
 fn json(value: &impl Serialize) -> PyResult<String> {
@@ -86,13 +86,13 @@ impl Release {
         json(&run(py, None, None, |_| self.inner.query(sql))?)
     }
 
-    /// What was lost, as JSON.
+    /// The losses, as JSON.
     #[pyo3(signature = (policy, rows = None, queries = None, seed = None, progress = None))]
     fn measure(
         &self,
         py: Python<'_>,
         policy: &Policy,
-        rows: Option<Rows>,
+        rows: Option<PythonRows>,
         queries: Option<usize>,
         seed: Option<u64>,
         progress: Option<&Bound<'_, PyAny>>,
@@ -133,7 +133,7 @@ pub(crate) fn publish(
     py: Python<'_>,
     policy: &Policy,
     destination: PathBuf,
-    rows: Option<Rows>,
+    rows: Option<PythonRows>,
     overwrite: bool,
     format: &str,
     seed: Option<u64>,
@@ -182,7 +182,7 @@ pub(crate) fn publish(
 pub(crate) fn audit(
     py: Python<'_>,
     releases: Vec<PyRef<'_, Release>>,
-    people: Option<Rows>,
+    people: Option<PythonRows>,
     policy: Option<&Policy>,
     catalog: Option<PathBuf>,
     adversaries: Vec<String>,
@@ -212,7 +212,7 @@ pub(crate) fn audit(
 
 /// Checks any table against the rules of a policy, as JSON.
 #[pyfunction]
-pub(crate) fn check_table(py: Python<'_>, policy: &Policy, rows: Rows) -> PyResult<String> {
+pub(crate) fn check_table(py: Python<'_>, policy: &Policy, rows: PythonRows) -> PyResult<String> {
     let (policy, rows) = (&policy.inner, rows.source(py)?);
     json(&run(py, None, None, |monitor| hedgerow::CheckTable::new(policy, rows).run_with(monitor))?)
 }
@@ -223,17 +223,17 @@ pub(crate) fn check_table(py: Python<'_>, policy: &Policy, rows: Rows) -> PyResu
 pub(crate) fn explore(
     py: Python<'_>,
     policy: &Policy,
-    rows: Option<Rows>,
+    rows: Option<PythonRows>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let (policy, rows) = (&policy.inner, source(py, rows)?);
     json(&run(py, progress, None, |monitor| hedgerow::Explore::new(policy).source(rows).run_with(monitor))?)
 }
 
-/// What a policy's rules imply, as JSON and as SVG.
+/// The implications of a policy's rules, as JSON and as SVG.
 #[pyfunction]
 #[pyo3(signature = (policy, rows = None))]
-pub(crate) fn rules(py: Python<'_>, policy: &Policy, rows: Option<Rows>) -> PyResult<(String, String)> {
+pub(crate) fn rules(py: Python<'_>, policy: &Policy, rows: Option<PythonRows>) -> PyResult<(String, String)> {
     let (policy, rows) = (&policy.inner, source(py, rows)?);
     let report = run(py, None, None, |monitor| hedgerow::ExamineRules::new(policy).source(rows).run_with(monitor))?;
     Ok((json(&report)?, report.svg().to_owned()))
@@ -249,8 +249,8 @@ pub(crate) fn report(
     py: Python<'_>,
     releases: Vec<PyRef<'_, Release>>,
     policy: Option<&Policy>,
-    rows: Option<Rows>,
-    people: Option<Rows>,
+    rows: Option<PythonRows>,
+    people: Option<PythonRows>,
     publishable: bool,
     date: Option<String>,
     progress: Option<&Bound<'_, PyAny>>,
@@ -272,7 +272,7 @@ pub(crate) fn report(
 
 /// Proposes a policy for rows: its text, and hierarchy files by relative path.
 #[pyfunction]
-pub(crate) fn propose(py: Python<'_>, rows: Rows) -> PyResult<(String, Vec<(PathBuf, String)>)> {
+pub(crate) fn propose(py: Python<'_>, rows: PythonRows) -> PyResult<(String, Vec<(PathBuf, String)>)> {
     let source: Source<'static> = rows.source(py)?;
     let proposal = run(py, None, None, |monitor| hedgerow::Propose::new(source).run_with(monitor))?;
     let mut files = proposal.files;
@@ -280,10 +280,15 @@ pub(crate) fn propose(py: Python<'_>, rows: Rows) -> PyResult<(String, Vec<(Path
     Ok((policy, files))
 }
 
-/// What privacy models a table satisfies as it is, as JSON.
+/// The privacy models that a table satisfies as it is, as JSON.
 #[pyfunction]
 #[pyo3(signature = (rows, quasi, sensitive = None))]
-pub(crate) fn anonymity(py: Python<'_>, rows: Rows, quasi: Vec<String>, sensitive: Option<String>) -> PyResult<String> {
+pub(crate) fn anonymity(
+    py: Python<'_>,
+    rows: PythonRows,
+    quasi: Vec<String>,
+    sensitive: Option<String>,
+) -> PyResult<String> {
     let rows = rows.source(py)?;
     let found = run(py, None, None, |monitor| {
         let measure = hedgerow::MeasureAnonymity::new(rows).quasi(quasi);

@@ -7,7 +7,7 @@ use spark_connect::DataType;
 
 /// How the text of a cell is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CellType {
+pub(crate) enum SparkType {
     Integer,
     Float,
     Date,
@@ -31,20 +31,20 @@ pub(crate) enum Strings {
     Written,
 }
 
-impl CellType {
+impl SparkType {
     /// The type, or the name of one that has no place in a table.
-    pub(crate) fn of(found: &DataType, strings: Strings) -> Result<CellType, String> {
+    pub(crate) fn of(found: &DataType, strings: Strings) -> Result<SparkType, String> {
         Ok(match found {
-            DataType::Byte | DataType::Short | DataType::Integer | DataType::Long => CellType::Integer,
-            DataType::Float | DataType::Double => CellType::Float,
-            DataType::Decimal { precision, scale } => CellType::Decimal(decimal_kind(*precision, *scale)),
-            DataType::Date => CellType::Date,
+            DataType::Byte | DataType::Short | DataType::Integer | DataType::Long => SparkType::Integer,
+            DataType::Float | DataType::Double => SparkType::Float,
+            DataType::Decimal { precision, scale } => SparkType::Decimal(decimal_kind(*precision, *scale)),
+            DataType::Date => SparkType::Date,
             DataType::String { .. } | DataType::Varchar { .. } | DataType::Char { .. } => match strings {
-                Strings::Declared => CellType::Text,
-                Strings::Undeclared => CellType::Undeclared,
-                Strings::Written => CellType::Written,
+                Strings::Declared => SparkType::Text,
+                Strings::Undeclared => SparkType::Undeclared,
+                Strings::Written => SparkType::Written,
             },
-            DataType::Boolean | DataType::Timestamp | DataType::TimestampNtz => CellType::Text,
+            DataType::Boolean | DataType::Timestamp | DataType::TimestampNtz => SparkType::Text,
             DataType::Array { .. } => return Err("array".to_owned()),
             DataType::Map { .. } => return Err("map".to_owned()),
             DataType::Struct { .. } => return Err("struct".to_owned()),
@@ -57,12 +57,12 @@ impl CellType {
     /// The kind that the type declares; `None` where all texts together decide.
     pub(crate) fn kind(self) -> Option<Kind> {
         match self {
-            CellType::Integer => Some(Kind::Integer),
-            CellType::Float => Some(Kind::Float),
-            CellType::Date => Some(Kind::Date),
-            CellType::Decimal(kind) => kind,
-            CellType::Undeclared | CellType::Written => None,
-            CellType::Text => Some(Kind::Category),
+            SparkType::Integer => Some(Kind::Integer),
+            SparkType::Float => Some(Kind::Float),
+            SparkType::Date => Some(Kind::Date),
+            SparkType::Decimal(kind) => kind,
+            SparkType::Undeclared | SparkType::Written => None,
+            SparkType::Text => Some(Kind::Category),
         }
     }
 
@@ -107,21 +107,22 @@ mod tests {
     #[test]
     fn a_type_declares_a_kind_or_is_refused_by_name() {
         let string = DataType::String { collation: "UTF8_BINARY".to_owned() };
-        assert_eq!(CellType::of(&string, Strings::Declared).unwrap().kind(), Some(Kind::Category));
-        assert_eq!(CellType::of(&string, Strings::Undeclared).unwrap().kind(), None);
-        let decimal =
-            |precision, scale| CellType::of(&DataType::Decimal { precision, scale }, Strings::Declared).unwrap().kind();
+        assert_eq!(SparkType::of(&string, Strings::Declared).unwrap().kind(), Some(Kind::Category));
+        assert_eq!(SparkType::of(&string, Strings::Undeclared).unwrap().kind(), None);
+        let decimal = |precision, scale| {
+            SparkType::of(&DataType::Decimal { precision, scale }, Strings::Declared).unwrap().kind()
+        };
         assert_eq!((decimal(10, 0), decimal(10, 2), decimal(38, 6)), (Some(Kind::Integer), Some(Kind::Float), None));
-        assert_eq!(CellType::of(&DataType::Binary, Strings::Declared), Err("binary".to_owned()));
+        assert_eq!(SparkType::of(&DataType::Binary, Strings::Declared), Err("binary".to_owned()));
     }
 
     #[test]
     fn texts_become_cells_of_their_type() {
-        assert_eq!(CellType::Integer.cell(Some("-7")), Cell::Integer(-7));
-        assert_eq!(CellType::Float.cell(Some("1.0E10")), Cell::Float(1e10));
-        assert_eq!(CellType::Date.cell(Some("1970-01-02")), Cell::Date(1));
-        assert_eq!(CellType::Text.cell(Some("7")), Cell::Text("7"));
-        assert_eq!(CellType::Decimal(Some(Kind::Float)).cell(Some("1.50")), Cell::Float(1.5));
-        assert_eq!(CellType::Integer.cell(None), Cell::Missing);
+        assert_eq!(SparkType::Integer.cell(Some("-7")), Cell::Integer(-7));
+        assert_eq!(SparkType::Float.cell(Some("1.0E10")), Cell::Float(1e10));
+        assert_eq!(SparkType::Date.cell(Some("1970-01-02")), Cell::Date(1));
+        assert_eq!(SparkType::Text.cell(Some("7")), Cell::Text("7"));
+        assert_eq!(SparkType::Decimal(Some(Kind::Float)).cell(Some("1.50")), Cell::Float(1.5));
+        assert_eq!(SparkType::Integer.cell(None), Cell::Missing);
     }
 }

@@ -9,11 +9,11 @@ use std::path::Path;
 use hedgerow_release::CountReleased;
 use hedgerow_release::manifest::Resource;
 use hedgerow_release::read::{refuse_other_columns, released_options};
-use hedgerow_table::engine::{Answer, ColumnProfile, Distinct, Visit};
+use hedgerow_table::engine::{ColumnProfile, Distinct, EngineAnswer, Visit};
 use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{Codes, Counted, Domain, Engine, InputError, Profile, Progress, TableBuilder, TableError};
+use hedgerow_table::{Codes, Counted, Domain, Engine, InputError, Progress, TableBuilder, TableError, TableProfile};
 
-use crate::column::{CellType, Strings};
+use crate::column::{SparkType, Strings};
 use crate::session::Session;
 use crate::sql;
 
@@ -26,7 +26,7 @@ const DISTINCT_MAX: usize = 200_000_000;
 pub(crate) struct SparkTable<'s> {
     pub(crate) session: &'s Session,
     pub(crate) view: String,
-    profile: Profile,
+    profile: TableProfile,
     /// As the profile has its columns.
     texts: Vec<Texts>,
 }
@@ -74,7 +74,7 @@ impl<'s> SparkTable<'s> {
         let (mut columns, mut texts, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
         let mut rows = None;
         for (name, declared) in found.iter().filter(|(name, _)| options.wants(name)) {
-            let cells = CellType::of(declared, strings).map_err(|found| {
+            let cells = SparkType::of(declared, strings).map_err(|found| {
                 let problem = format!("column `{name}` has the type {found}, which cannot be read");
                 let hint = "a table holds single values: omit the column, or turn it into text, a number or a date";
                 InputError::new(place, problem, hint)
@@ -91,7 +91,7 @@ impl<'s> SparkTable<'s> {
             let hint = "check the table and the names of the attributes";
             return Err(TableError::input(place, "no column of the policy is there", hint));
         };
-        let profile = Profile { rows: rows as usize, header, columns, warnings };
+        let profile = TableProfile { rows: rows as usize, header, columns, warnings };
         Ok(SparkTable { session, view, profile, texts })
     }
 
@@ -108,17 +108,17 @@ impl<'s> SparkTable<'s> {
 }
 
 impl Engine for SparkTable<'_> {
-    fn profile(&self) -> &Profile {
+    fn profile(&self) -> &TableProfile {
         &self.profile
     }
 
-    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
+    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<EngineAnswer<Distinct>, TableError> {
         let place = self.session.place();
         if columns.is_empty() {
             let all = u32::try_from(self.profile.rows).map(|rows| vec![rows; usize::from(rows > 0)]);
             return Ok(match all {
-                Ok(counts) => Answer::Exact(Distinct { columns: Vec::new(), counts }),
-                Err(_) => Answer::Unsupported(TOO_OFTEN.to_owned()),
+                Ok(counts) => EngineAnswer::Exact(Distinct { columns: Vec::new(), counts }),
+                Err(_) => EngineAnswer::Unsupported(TOO_OFTEN.to_owned()),
             });
         }
         let names: Vec<&str> = columns.iter().map(|&column| self.name(column)).collect();
@@ -140,22 +140,22 @@ impl Engine for SparkTable<'_> {
             Ok(())
         })?;
         if too_many {
-            return Ok(Answer::Unsupported(format!("there are more than {DISTINCT_MAX} distinct rows")));
+            return Ok(EngineAnswer::Unsupported(format!("there are more than {DISTINCT_MAX} distinct rows")));
         }
         if found.values().sum::<u64>() != self.profile.rows as u64 {
             return Err(changed(place));
         }
         let counts: Result<Vec<u32>, _> = found.values().map(|&count| u32::try_from(count)).collect();
-        let Ok(counts) = counts else { return Ok(Answer::Unsupported(TOO_OFTEN.to_owned())) };
+        let Ok(counts) = counts else { return Ok(EngineAnswer::Unsupported(TOO_OFTEN.to_owned())) };
         let codes = |(index, &column): (usize, &usize)| {
             let cardinality = self.profile.columns[column].domain.cardinality();
             Codes::from_iter(cardinality, found.keys().map(|row| row[index]))
         };
-        Ok(Answer::Exact(Distinct { columns: columns.iter().enumerate().map(codes).collect(), counts }))
+        Ok(EngineAnswer::Exact(Distinct { columns: columns.iter().enumerate().map(codes).collect(), counts }))
     }
 
-    fn scan(&self, _: &[usize], _: &dyn Progress, _: &mut Visit<'_>) -> Result<Answer<()>, TableError> {
-        Ok(Answer::Unsupported("rows do not leave the cluster".to_owned()))
+    fn scan(&self, _: &[usize], _: &dyn Progress, _: &mut Visit<'_>) -> Result<EngineAnswer<()>, TableError> {
+        Ok(EngineAnswer::Unsupported("rows do not leave the cluster".to_owned()))
     }
 }
 
@@ -191,8 +191,8 @@ impl CountReleased for Session {
         let written = SparkTable::of(self, view, &place, Strings::Undeclared, &options)?;
         refuse_other_columns(&path, &written.profile.header, table)?;
         match Counted::of(&written, names, progress)? {
-            Answer::Exact(counted) => Ok(counted),
-            Answer::Unsupported(why) => Err(TableError::input(place, why, "check parts of it")),
+            EngineAnswer::Exact(counted) => Ok(counted),
+            EngineAnswer::Unsupported(why) => Err(TableError::input(place, why, "check parts of it")),
         }
     }
 }
@@ -240,7 +240,7 @@ fn profile_of(
     view: &str,
     place: &str,
     name: &str,
-    cells: CellType,
+    cells: SparkType,
     options: &ReadOptions<'_>,
     warnings: &mut Vec<InputError>,
 ) -> Result<(ColumnProfile, Texts), TableError> {
@@ -266,13 +266,13 @@ fn profile_of(
     };
     // Texts in files are read as people write them; others are as a program stored them.
     let mut builder = match cells {
-        CellType::Undeclared | CellType::Written => TableBuilder::new([name]).map_err(placed)?,
+        SparkType::Undeclared | SparkType::Written => TableBuilder::new([name]).map_err(placed)?,
         _ => TableBuilder::of_rows(vec![(name.to_owned(), cells.kind())], place).map_err(placed)?,
     };
     for (text, _) in &found {
         match cells {
-            CellType::Undeclared => builder.push_record([text.as_deref()]).map_err(placed)?,
-            CellType::Written => builder.push_record([Some(text.as_deref().unwrap_or_default())]).map_err(placed)?,
+            SparkType::Undeclared => builder.push_record([text.as_deref()]).map_err(placed)?,
+            SparkType::Written => builder.push_record([Some(text.as_deref().unwrap_or_default())]).map_err(placed)?,
             _ => builder.push_cells(&[cells.cell(text.as_deref())]).map_err(placed)?,
         }
     }

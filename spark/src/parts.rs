@@ -1,7 +1,8 @@
 //! The files that a cluster wrote become the table of a release: one Parquet file, or a folder of
 //! them under the same name.
 //!
-//! What else a cluster writes beside them (marks, checksums, names of its jobs) is not released.
+//! Other files that a cluster writes beside them (marks, checksums, names of its jobs) are not
+//! released.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hedgerow::{Error, Monitor, Policy, Published};
 use hedgerow_config::{Cluster, Selection};
 use hedgerow_publish::catalog::Gate;
-use hedgerow_publish::{PublishOptions, RowStore, Source, TableFormat};
+use hedgerow_publish::{PublishOptions, RowSource, RowStore, TableFormat};
 use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{Format, InputError, TableError};
 
@@ -91,14 +91,14 @@ impl<'a> Publish<'a> {
             memory: None,
             progress: monitor,
         };
-        Ok(hedgerow_publish::publish(policy, Source::Open(&rows), &options)?.into())
+        Ok(hedgerow_publish::publish(policy, RowSource::Open(&rows), &options)?.into())
     }
 }
 
 /// The table that a policy names, on its cluster.
 fn open<'s>(
     session: &'s Session,
-    source: &hedgerow_config::Source,
+    source: &hedgerow_config::SourceSettings,
     cluster: &Cluster,
     options: &ReadOptions<'_>,
 ) -> Result<SparkTable<'s>, TableError> {

@@ -67,7 +67,7 @@ impl SparkTable<'_> {
         for (name, _) in &classes.distinct {
             cardinalities.push(self.column(name)?.0.domain.cardinality());
         }
-        let key = Key::new(&cardinalities);
+        let key = RowKey::new(&cardinalities);
         let (mut source, mut released) = (Vec::new(), Vec::new());
         for (&(name, _), &(_, weight)) in classes.distinct.iter().zip(&key.places) {
             let column = table.columns.iter().find(|column| column.name == name && column.of_class.is_none());
@@ -135,9 +135,9 @@ impl SparkTable<'_> {
     fn send_pieces(
         &self,
         classes: &ClassOfRows<'_>,
-        key: &Key,
+        key: &RowKey,
         progress: &dyn Progress,
-    ) -> Result<(String, sql::Classes), TableError> {
+    ) -> Result<(String, sql::ClassLookup), TableError> {
         let codes: Vec<&Codes> = classes.distinct.iter().map(|&(_, codes)| codes).collect();
         let of = |distinct: u32, more: &[u32]| {
             let mut row = key.of(codes.iter().map(|codes| codes.get(distinct as usize)));
@@ -152,11 +152,11 @@ impl SparkTable<'_> {
             ClassesBy::Value(pieces) if pieces.part_equal_rows() => {
                 let rows = pieces.each().map(|piece| of(piece.distinct, &[piece.before, piece.until, piece.class]));
                 let view = self.session.send(&schema("a bigint, b bigint, c bigint"), rows, progress)?;
-                Ok((view, sql::Classes::Parted))
+                Ok((view, sql::ClassLookup::Parted))
             }
             ClassesBy::Value(pieces) => {
                 let rows = pieces.each().map(|piece| of(piece.distinct, &[piece.class]));
-                Ok((self.session.send(&schema("c bigint"), rows, progress)?, sql::Classes::Whole))
+                Ok((self.session.send(&schema("c bigint"), rows, progress)?, sql::ClassLookup::Whole))
             }
             ClassesBy::Number { kinds, classes } => {
                 let rows = (0..).zip(kinds).map(|(distinct, kind)| of(distinct, &[kind.start, kind.end]));
@@ -164,7 +164,7 @@ impl SparkTable<'_> {
                 let rows =
                     (1..).zip(*classes).map(|(number, &class)| vec![Value::Long(number), Value::Long(class.into())]);
                 let numbers = self.session.send("b bigint, c bigint", rows, progress)?;
-                Ok((view, sql::Classes::Numbered(numbers)))
+                Ok((view, sql::ClassLookup::Numbered(numbers)))
             }
         }
     }
@@ -200,15 +200,15 @@ fn released(column: &RecodedColumn<'_>, code: u32) -> Value {
 /// How the codes of a row become the few numbers that a table is joined by: in each, a code is a
 /// digit, and its weight is how many combinations the digits below it have.
 #[derive(Debug, PartialEq, Eq)]
-struct Key {
+struct RowKey {
     /// For every column the number that it is a digit of, and its weight.
     places: Vec<(usize, i64)>,
     /// How many numbers there are; at least one.
     words: usize,
 }
 
-impl Key {
-    fn new(cardinalities: &[usize]) -> Key {
+impl RowKey {
+    fn new(cardinalities: &[usize]) -> RowKey {
         let (mut words, mut combinations) = (1, 1i64);
         let mut places = Vec::with_capacity(cardinalities.len());
         for &cardinality in cardinalities {
@@ -223,7 +223,7 @@ impl Key {
                 places.push((words - 1, weight));
             }
         }
-        Key { places, words }
+        RowKey { places, words }
     }
 
     /// For every number the places of its columns.
@@ -247,27 +247,27 @@ mod tests {
 
     use super::*;
 
-    fn numbers(key: &Key, codes: &[u32]) -> Vec<i64> {
+    fn numbers(key: &RowKey, codes: &[u32]) -> Vec<i64> {
         key.of(codes.iter().copied()).iter().filter_map(Value::as_i64).collect()
     }
 
     #[test]
     fn a_key_tells_every_row_from_every_other() {
         let cardinalities = [3, 1, 4, 2];
-        let key = Key::new(&cardinalities);
+        let key = RowKey::new(&cardinalities);
         let mut seen = HashSet::new();
         for row in 0..24u32 {
             let codes = [row % 3, 0, row / 3 % 4, row / 12];
             assert!(seen.insert(numbers(&key, &codes)), "{codes:?}");
         }
         assert_eq!(key.words(), [vec![0, 1, 2, 3]]);
-        assert_eq!(numbers(&Key::new(&[]), &[]), [0]);
+        assert_eq!(numbers(&RowKey::new(&[]), &[]), [0]);
     }
 
     #[test]
     fn keys_continue_in_the_next_word() {
         let many = u32::MAX as usize;
-        let key = Key::new(&[many, 2, 1 << 31, many, many, 7]);
+        let key = RowKey::new(&[many, 2, 1 << 31, many, many, 7]);
         assert_eq!(key.words(), [vec![0, 1], vec![2, 3], vec![4, 5]]);
         let highest = numbers(&key, &[u32::MAX - 1, 1, (1 << 31) - 1, u32::MAX - 1, u32::MAX - 1, 6]);
         let all = |digits: &[usize]| digits.iter().map(|&digits| digits as i64).product::<i64>() - 1;

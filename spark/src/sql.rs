@@ -82,14 +82,14 @@ pub(crate) enum RowSelection {
     InClasses {
         words: Vec<Vec<usize>>,
         pieces: String,
-        by: Classes,
+        by: ClassLookup,
         classes: String,
     },
 }
 
 /// How the view `pieces` leads to the class of a row.
 #[derive(Debug)]
-pub(crate) enum Classes {
+pub(crate) enum ClassLookup {
     /// It has the class `c`.
     Whole,
     /// It has the class `c` of the rows after the `a`th of equal ones, up to the `b`th.
@@ -125,7 +125,7 @@ pub(crate) fn recode(
             let terms: String = places.iter().map(|place| format!(" + d{place}.l")).collect();
             format!("CAST(0 AS BIGINT){terms} AS k{word}")
         }));
-        known.extend((!matches!(by, Classes::Whole)).then(|| "RAND() AS draw".to_owned()));
+        known.extend((!matches!(by, ClassLookup::Whole)).then(|| "RAND() AS draw".to_owned()));
     }
     let joined = format!("SELECT {} FROM ({}) AS source{joins}", known.join(", "), texts(view, &names));
     let released = released.iter().enumerate().map(|(place, (name, origin))| match origin {
@@ -152,11 +152,11 @@ fn chosen(joined: &str, rows: &RowSelection) -> String {
             let (pieces, classes) = (identifier(pieces), identifier(classes));
             // Rows that are equal, or of one kind, stand in random order: the source has none.
             let placed = match by {
-                Classes::Whole => {
+                ClassLookup::Whole => {
                     let same = same("recoded").join(" AND ");
                     format!("({joined}) AS recoded JOIN {pieces} AS pieces ON {same}")
                 }
-                Classes::Parted => {
+                ClassLookup::Parted => {
                     let number = format!("ROW_NUMBER() OVER (PARTITION BY {} ORDER BY draw)", keys.join(", "));
                     let same = same("recoded").join(" AND ");
                     format!(
@@ -164,7 +164,7 @@ fn chosen(joined: &str, rows: &RowSelection) -> String {
                          ON {same} AND recoded.n > pieces.a AND recoded.n <= pieces.b"
                     )
                 }
-                Classes::Numbered(numbers) => {
+                ClassLookup::Numbered(numbers) => {
                     let same = same("drawn").join(" AND ");
                     let number = "kinds.a + ROW_NUMBER() OVER (PARTITION BY kinds.a ORDER BY kinds.draw)";
                     let kinds = format!(
@@ -221,21 +221,21 @@ mod tests {
             SourceColumn { name: "sex", dictionary: "d_sex".to_owned() },
         ];
         let released = [("age", Origin::Class), ("sex", Origin::Value(1))];
-        let recoded = |by: Classes| {
+        let recoded = |by: ClassLookup| {
             let (pieces, classes) = ("p".to_owned(), "c".to_owned());
             let rows = RowSelection::InClasses { words: vec![vec![0, 1], vec![]], pieces, by, classes };
             recode("v", &source, &released, &rows)
         };
-        let whole = recoded(Classes::Whole);
+        let whole = recoded(ClassLookup::Whole);
         assert!(whole.starts_with("SELECT classes.v0 AS `age`, recoded.v1 AS `sex` FROM ("), "{whole}");
         assert!(whole.contains("CAST(0 AS BIGINT) + d0.l + d1.l AS k0, CAST(0 AS BIGINT) AS k1"), "{whole}");
         assert!(whole.contains("ON recoded.k0 = pieces.k0 AND recoded.k1 = pieces.k1 JOIN"), "{whole}");
         assert!(!whole.contains("ROW_NUMBER") && !whole.contains("draw"), "{whole}");
-        let parted = recoded(Classes::Parted);
+        let parted = recoded(ClassLookup::Parted);
         assert!(parted.contains("ROW_NUMBER() OVER (PARTITION BY k0, k1 ORDER BY draw) AS n"), "{parted}");
         assert!(parted.contains("recoded.n > pieces.a AND recoded.n <= pieces.b"), "{parted}");
         assert!(parted.ends_with("ORDER BY RAND()"), "{parted}");
-        let numbered = recoded(Classes::Numbered("s".to_owned()));
+        let numbered = recoded(ClassLookup::Numbered("s".to_owned()));
         assert!(numbered.contains("PARTITION BY kinds.a ORDER BY kinds.draw) AS n"), "{numbered}");
         assert!(
             numbered.contains("ON recoded.n = pieces.b AND recoded.n <= recoded.z JOIN `c` AS classes"),

@@ -70,6 +70,9 @@ pub(crate) fn write(client: &SparkConnectClient, statement: &str, path: &str) ->
         source: Some("parquet".to_owned()),
         mode: SaveMode::ErrorIfExists.into(),
         save_type: Some(SaveType::Path(path.to_owned())),
+        // Sail would describe the columns once more, in a text that `check` does not read. Apache
+        // Spark has no such option and ignores it.
+        options: HashMap::from([("skip_arrow_metadata".to_owned(), "true".to_owned())]),
         ..WriteOperation::default()
     };
     execute(client, CommandType::WriteOperation(operation))

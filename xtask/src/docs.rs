@@ -4,6 +4,8 @@
 
 use std::process::Command;
 
+use crate::schemas;
+
 /// The crates with such tests, and the tests' name.
 const WRITERS: [(&str, &str); 1] = [("hedgerow-policy", "reference")];
 
@@ -17,5 +19,5 @@ pub(crate) fn run() -> Result<(), String> {
             return Err(format!("`{package}` could not write its document"));
         }
     }
-    Ok(())
+    schemas::run()
 }

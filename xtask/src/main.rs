@@ -10,6 +10,7 @@ mod markdown;
 mod mutants;
 mod peers;
 mod repo;
+mod schemas;
 mod test;
 mod tidy;
 
@@ -17,7 +18,9 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   tidy   compare the documents with the code: crates, dependencies, papers, links, words, text hygiene
-  docs   rewrite the documents that are written from the code: docs/policy.md
+  docs   rewrite the documents that are written from the code: docs/policy.md, docs/schemas
+  schemas
+         rewrite docs/schemas alone: the schemas of the types that commands print
   bench  measure the command's speed, each figure against another of the same run;
          with --peers, also that of other programs on the same file, in an environment of their own
   mutants [WORD…]
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(),
+        ["schemas"] => schemas::run(),
         ["bench"] => bench::run(),
         ["bench", "--peers"] => peers::run(),
         ["mutants", ..] => mutants::run(&arguments[1..]),

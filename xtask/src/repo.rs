@@ -30,11 +30,11 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// The folder of its manifest, relative to the root.
     pub(crate) folder: String,
-    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) dependencies: Vec<CrateDependency>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Dependency {
+pub(crate) struct CrateDependency {
     pub(crate) name: String,
     pub(crate) only_for_tests: bool,
 }
@@ -89,6 +89,11 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Cargo tells its children which cargo they run under.
+/// Writes a file of the repository.
+pub(crate) fn write(path: &str, text: &str) -> Result<(), String> {
+    std::fs::write(root().join(path), text).map_err(|error| format!("{path}: {error}"))
+}
+
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
@@ -159,7 +164,7 @@ fn parse_packages(metadata: &Value, root: &Path) -> Option<Vec<Package>> {
         let folder = Path::new(package["manifest_path"].as_str()?).parent()?;
         let mut dependencies = Vec::new();
         for dependency in package["dependencies"].as_array()? {
-            dependencies.push(Dependency {
+            dependencies.push(CrateDependency {
                 name: dependency["name"].as_str()?.to_owned(),
                 only_for_tests: dependency["kind"] == "dev",
             });
@@ -189,7 +194,7 @@ impl Repo {
     pub(crate) fn with_crate(mut self, name: &str, dependencies: &[&str]) -> Repo {
         let dependencies = dependencies
             .iter()
-            .map(|name| Dependency {
+            .map(|name| CrateDependency {
                 name: name.trim_start_matches("dev:").to_owned(),
                 only_for_tests: name.starts_with("dev:"),
             })

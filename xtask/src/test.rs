@@ -131,7 +131,7 @@ fn run_example(_: &Path) -> Result<(), String> {
 }
 
 /// Computes the papers' figures again; a claim that comes out otherwise than stated is a failure.
-/// What it writes is not kept.
+/// Its output is not kept.
 fn run_experiments(_: &Path) -> Result<(), String> {
     let scratch = Scratch::new()?;
     succeed(built("experiments").args(["all", "--quick", "--output"]).arg(&scratch.path))

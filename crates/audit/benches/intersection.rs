@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use hedgerow_audit::adversaries::intersection::{Bucket, SubTable, join};
+use hedgerow_audit::adversaries::intersection::{SubTable, SubTableBucket, join};
 
 const VALUES: usize = 50;
 const BUCKET: usize = 5;
@@ -17,7 +17,7 @@ fn main() {
     let table = |name: &str, quasi: [usize; 2], stride: usize| {
         let buckets = (0..rows / BUCKET).map(|bucket| {
             let members = (0..BUCKET).map(|member| (bucket * BUCKET + member) * stride % rows);
-            let mut listed = Bucket::default();
+            let mut listed = SubTableBucket::default();
             for member in members {
                 let cells = quasi.map(|attribute| person(member)[attribute].0.to_string()).to_vec();
                 listed.rows.push((cells, 1));

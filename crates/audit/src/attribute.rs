@@ -10,8 +10,8 @@ use hashbrown::HashMap;
 use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Column, Cover, Hierarchy, Level, Table, TableError};
 
-use crate::cell::{Cell, Shape};
-use crate::estimate::axis::{Axis, Extent, shown};
+use crate::cell::{CellShape, SourceCell};
+use crate::estimate::axis::{EstimateAxis, Extent, shown};
 use crate::estimate::declared::{Declared, Masks};
 use crate::rows::OTHER_SOURCE;
 
@@ -33,16 +33,16 @@ pub struct QuasiSource<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Attribute<'a> {
+pub(crate) struct AuditedAttribute<'a> {
     pub(crate) name: &'a str,
     pub(crate) source: &'a Column,
     pub(crate) released: &'a Column,
     pub(crate) hierarchy: &'a Hierarchy,
     /// By released code.
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<SourceCell>,
     /// The values under the labels, as `hedgerow query` sees them; where that leaves shares
     /// unknown, as a reader who knows the source's values sees them.
-    pub(crate) axis: Axis,
+    pub(crate) axis: EstimateAxis,
     /// Whether each released label is the top, which covers everything.
     pub(crate) is_top: Vec<bool>,
     /// Released rows with each label.
@@ -62,7 +62,7 @@ pub(crate) struct FullDomain {
     pub(crate) recoded: Vec<u32>,
 }
 
-impl<'a> Attribute<'a> {
+impl<'a> AuditedAttribute<'a> {
     pub(crate) fn bind(
         quasi: &QuasiSource<'a>,
         source: &'a Table,
@@ -70,7 +70,7 @@ impl<'a> Attribute<'a> {
         codebook: &Codebook,
         ranges: &[(String, Extent)],
         recoding: Recoding,
-    ) -> Result<Attribute<'a>, TableError> {
+    ) -> Result<AuditedAttribute<'a>, TableError> {
         let name = quasi.name;
         let declared = ranges.iter().find(|(declared, _)| declared == name).map(|(_, range)| *range);
         let (source, released) = both_columns(name, source, released)?;
@@ -84,7 +84,7 @@ impl<'a> Attribute<'a> {
                 let hint = "the files of this release do not belong together; publish it again";
                 return Err(TableError::input("codebook.csv", problem, hint));
             };
-            cells.push(Cell::new(cover, &source.domain));
+            cells.push(SourceCell::new(cover, &source.domain));
             listed.push(matches!(cover, Cover::Leaves(_)));
         }
         if quasi.hierarchy.levels()[0].map.len() != source.domain.cardinality() {
@@ -104,18 +104,18 @@ impl<'a> Attribute<'a> {
         let above_values =
             |text: &str| full_domain.as_ref().map_or(source.domain.code_of(text).is_none(), |found| found.level > 0);
         let is_top =
-            |(text, cell): (&String, &Cell)| above_values(text) && text == top_text && cell.codes.len() == values;
+            |(text, cell): (&String, &SourceCell)| above_values(text) && text == top_text && cell.codes.len() == values;
         // As a reader sees it, and where that leaves shares unknown, as a reader who knows which
         // values there are.
         let stated = Declared { kind: Some(source.domain.kind()), range: declared, masks: Masks::Unstated };
-        let mut axis = Axis::bind(released, codebook, stated, None)?;
+        let mut axis = EstimateAxis::bind(released, codebook, stated, None)?;
         if axis.leaves_unknown() {
             let ends = |last: u32| Some(Extent { low: source.domain.number(0)?, high: source.domain.number(last)? });
             let last = (source.domain.present() as u32).checked_sub(1);
             let range = declared.or(last.filter(|_| full_domain.is_none()).and_then(ends));
-            axis = Axis::bind(released, codebook, Declared { range, ..stated }, Some(&source.domain))?;
+            axis = EstimateAxis::bind(released, codebook, Declared { range, ..stated }, Some(&source.domain))?;
         }
-        Ok(Attribute {
+        Ok(AuditedAttribute {
             name,
             source,
             released,
@@ -134,7 +134,7 @@ impl<'a> Attribute<'a> {
 fn full_domain(
     name: &str,
     texts: &[String],
-    cells: &mut [Cell],
+    cells: &mut [SourceCell],
     listed: &[bool],
     hierarchy: &Hierarchy,
 ) -> Result<FullDomain, TableError> {
@@ -153,7 +153,7 @@ fn full_domain(
 }
 
 /// A label that covers no value of the source was not made from it.
-fn refuse_empty(name: &str, texts: &[String], cells: &[Cell]) -> Result<(), TableError> {
+fn refuse_empty(name: &str, texts: &[String], cells: &[SourceCell]) -> Result<(), TableError> {
     match cells.iter().position(|cell| cell.codes.is_empty()) {
         None => Ok(()),
         Some(label) => {
@@ -214,7 +214,7 @@ fn both_columns<'a>(
 fn find_level(
     name: &str,
     texts: &[String],
-    cells: &[Cell],
+    cells: &[SourceCell],
     listed: &[bool],
     hierarchy: &Hierarchy,
 ) -> Result<(usize, Vec<u32>), TableError> {
@@ -246,7 +246,7 @@ fn find_level(
 /// Whether each cell holds exactly the values that the level puts under its label, and at least
 /// one. Where leaves are `listed`, a codebook may leave out those that only suppressed rows had:
 /// naming them would betray these rows.
-fn stand_for(level: &Level, labels: &[u32], cells: &[Cell], listed: &[bool]) -> bool {
+fn stand_for(level: &Level, labels: &[u32], cells: &[SourceCell], listed: &[bool]) -> bool {
     let sizes = sizes(level);
     labels.iter().zip(cells).zip(listed).all(|((&label, cell), &listed)| {
         let (size, held) = (sizes[label as usize], cell.codes.len());
@@ -256,12 +256,12 @@ fn stand_for(level: &Level, labels: &[u32], cells: &[Cell], listed: &[bool]) -> 
 
 /// Gives each cell back the values that the codebook was silent about: a row with one of them would
 /// carry the label too.
-fn widen(cells: &mut [Cell], level: &Level, labels: &[u32]) {
+fn widen(cells: &mut [SourceCell], level: &Level, labels: &[u32]) {
     let sizes = sizes(level);
     for (cell, &label) in cells.iter_mut().zip(labels) {
         if cell.codes.len() < sizes[label as usize] {
             let under = |code: &u32| level.map[*code as usize] == label;
-            *cell = Cell { codes: (0..level.map.len() as u32).filter(under).collect(), shape: Shape::Listed };
+            *cell = SourceCell { codes: (0..level.map.len() as u32).filter(under).collect(), shape: CellShape::Listed };
         }
     }
 }

@@ -3,19 +3,21 @@
 
 use std::borrow::Borrow;
 
-use hedgerow_release::{JointShare, Release, ReleasedClasses, Tables};
+use hashbrown::HashSet;
+use hedgerow_release::{JointShare, Release, ReleaseTables, ReleasedClasses};
 use hedgerow_table::{NoProgress, Progress, Table, TableError};
 use serde::Serialize;
 
 use crate::Adversary;
 use crate::adversaries::correlation::Weights;
+use crate::adversaries::intersection::Question;
 use crate::adversaries::minimality::HowMade;
 use crate::adversaries::worlds::{Attacker, Columns, Released};
 use crate::adversaries::{
     attribute, composition, consistency, correlation, definetti, difference, independence, intersection, linker,
     minimality, worlds,
 };
-use crate::combined_view::{CombinedView, Group, pairs};
+use crate::combined_view::{CombinationGroup, CombinedView, pairs};
 use crate::finding::{Finding, Needs, WorstPair};
 use crate::kinds::{Joinable, kind};
 use crate::linked::{Linked, ROWS_COUNTED, ROWS_COUNTED_LINKED};
@@ -102,6 +104,7 @@ pub const CERTAIN: [Adversary; 8] = [
 pub struct Audited {
     #[serde(rename = "adversaries")]
     pub findings: Vec<Finding>,
+    /// When true, the exit code of the command is 4.
     pub breach: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<Contradiction>,
@@ -125,22 +128,22 @@ pub struct Contradiction {
 
 pub fn audit<R: Borrow<Release>>(releases: &[R], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
     let releases: Vec<&Release> = releases.iter().map(R::borrow).collect();
-    let mut with_classes: Vec<Opened<'_>> = Vec::new();
+    let mut with_classes: Vec<OpenedRelease<'_>> = Vec::new();
     for release in releases {
-        with_classes.push(Opened { release, name: release.name(), tables: release.classes()? });
+        with_classes.push(OpenedRelease { release, name: release.name(), tables: release.classes()? });
     }
     let warnings = unread_labels(&with_classes, options.people)?;
     Ok(Audited { warnings, ..run(&with_classes, options)? })
 }
 
 /// A release with its classes.
-pub(crate) struct Opened<'a> {
+pub(crate) struct OpenedRelease<'a> {
     pub(crate) release: &'a Release,
     pub(crate) name: &'a str,
     pub(crate) tables: &'a [ReleasedClasses],
 }
 
-fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
+fn run(releases: &[OpenedRelease<'_>], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
     let requested = |adversary: Adversary| options.adversaries.contains(&adversary);
     let wanted = |adversary: Adversary| {
         let named = options.adversaries.is_empty() || requested(adversary);
@@ -211,7 +214,7 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
         findings.extend(consistent(releases, options)?);
     }
     if wanted(Adversary::Intersection) {
-        findings.extend(joins(releases, requested(Adversary::Intersection))?);
+        findings.extend(joins(releases, options, requested(Adversary::Intersection))?);
     }
     findings.iter_mut().for_each(|finding| say_what_is_counted(releases, finding));
     let contradictions: Vec<Contradiction> = releases.iter().flat_map(contradictions_of).collect();
@@ -226,11 +229,11 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
 }
 
 /// Notes where rows are counted though they belong to units.
-fn say_what_is_counted(releases: &[Opened<'_>], finding: &mut Finding) {
+fn say_what_is_counted(releases: &[OpenedRelease<'_>], finding: &mut Finding) {
     if finding.counts_units() {
         return;
     }
-    let is_named = |release: &&Opened<'_>| finding.releases.iter().any(|name| name == release.name);
+    let is_named = |release: &&OpenedRelease<'_>| finding.releases.iter().any(|name| name == release.name);
     let units = releases.iter().filter(is_named).filter_map(|release| release.release.manifest()?.hedgerow.units);
     let linked: Vec<bool> = units.map(|units| units.linked).collect();
     if linked.contains(&false) {
@@ -242,7 +245,7 @@ fn say_what_is_counted(releases: &[Opened<'_>], finding: &mut Finding) {
 
 /// The tables with what their manifests say of rows, and whose they are.
 fn released<'a>(
-    releases: &[Opened<'a>],
+    releases: &[OpenedRelease<'a>],
     named: &'a [(String, &'a ReleasedClasses)],
     options: &AuditOptions<'_>,
 ) -> Vec<Released<'a>> {
@@ -258,7 +261,9 @@ fn released<'a>(
         let suppressed = release.release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed);
         let counterfeit = release.release.method() == "clone";
         let (rows, units) = match release.release.tables() {
-            Tables::Generalized(tables) if tables.counts.is_none() => (Some(&tables.table), tables.units.as_slice()),
+            ReleaseTables::Generalized(tables) if tables.counts.is_none() => {
+                (Some(&tables.table), tables.units.as_slice())
+            }
             _ => (None, &[][..]),
         };
         let (codebook, spelling) = (Some(release.release.codebook()), Some(release.release.spelling()));
@@ -296,14 +301,18 @@ fn every_world(released: &[Released<'_>], options: &AuditOptions<'_>) -> Result<
     Ok(findings)
 }
 
-fn contradictions_of(release: &Opened<'_>) -> impl Iterator<Item = Contradiction> {
+fn contradictions_of(release: &OpenedRelease<'_>) -> impl Iterator<Item = Contradiction> {
     let problems = release.release.contradictions().iter();
     problems.map(|problem| Contradiction { release: release.name.to_owned(), problem: problem.clone() })
 }
 
 /// Releases whose method is known to generalize only as far as needed; what was required of it is
 /// what the manifest says.
-fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool) -> Result<Vec<Finding>, TableError> {
+fn minimal(
+    releases: &[OpenedRelease<'_>],
+    options: &AuditOptions<'_>,
+    requested: bool,
+) -> Result<Vec<Finding>, TableError> {
     let mut findings = Vec::new();
     for release in releases {
         let Some(manifest) = release.release.manifest() else { continue };
@@ -332,7 +341,7 @@ fn is_examined(table: &ReleasedClasses, options: &AuditOptions<'_>) -> bool {
 }
 
 /// Each table with the combinations of values that do not occur.
-fn consistent(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Vec<Finding>, TableError> {
+fn consistent(releases: &[OpenedRelease<'_>], options: &AuditOptions<'_>) -> Result<Vec<Finding>, TableError> {
     let mut findings = Vec::new();
     for release in releases {
         for table in release.tables.iter().filter(|table| is_examined(table, options)) {
@@ -348,7 +357,7 @@ fn consistent(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Vec
 
 /// A custodian's own releases, each against the one before it; all of them, when that is requested
 /// by name.
-fn differences(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool) -> Vec<Finding> {
+fn differences(releases: &[OpenedRelease<'_>], options: &AuditOptions<'_>, requested: bool) -> Vec<Finding> {
     let everything = vec![(0..releases.len()).collect()];
     let custodians: &[Vec<usize>] = if requested && options.own.is_empty() { &everything } else { &options.own };
     let mut findings = Vec::new();
@@ -367,7 +376,7 @@ fn is_breach(finding: &Finding, options: &AuditOptions<'_>) -> bool {
     let few = |least: Option<u64>, wanted: u64| least.is_some_and(|least| least < wanted);
     let of_protect = options.required.iter().filter(|(name, _)| finding.protect.as_ref() == Some(name));
     let values = options.l.into_iter().chain(of_protect.map(|(_, l)| *l)).max().unwrap_or(2);
-    let confident = options.confidence.is_some_and(|limit| finding.max_confidence > limit);
+    let confident = options.confidence.is_some_and(|limit| finding.max_confidence.max(finding.believed) > limit);
     match finding.adversary {
         Adversary::Linker => options.k.is_some_and(|k| few(finding.effective_k, k)),
         // What these believe rests on more than the release: it is reported, and judged by people.
@@ -443,7 +452,7 @@ fn together<'a>(
 }
 
 /// The two releases that leave the fewest values, or expose the most people.
-fn worst_pair(two: &[Group], run: impl Fn(&Group) -> Finding) -> Option<WorstPair> {
+fn worst_pair(two: &[CombinationGroup], run: impl Fn(&CombinationGroup) -> Finding) -> Option<WorstPair> {
     let found = two.iter().map(run).filter(|finding| finding.effective_l.is_some());
     let worst = found.min_by_key(|finding| (finding.effective_l, u64::MAX - finding.at_risk))?;
     Some(WorstPair { releases: worst.releases, at_risk: worst.at_risk, effective_l: worst.effective_l })
@@ -451,8 +460,12 @@ fn worst_pair(two: &[Group], run: impl Fn(&Group) -> Finding) -> Option<WorstPai
 
 /// The tables of each release joined; and, when requested by name, those of all releases, as views
 /// of one custodian. Every table takes part whose labels are values, also one that hides nothing.
-fn joins(releases: &[Opened<'_>], requested: bool) -> Result<Vec<Finding>, TableError> {
-    let join = |names: Vec<String>, releases: &[&Opened<'_>]| {
+fn joins(
+    releases: &[OpenedRelease<'_>],
+    options: &AuditOptions<'_>,
+    requested: bool,
+) -> Result<Vec<Finding>, TableError> {
+    let join = |names: Vec<String>, releases: &[&OpenedRelease<'_>]| {
         let mut all = Joinable::default();
         for release in releases {
             let found = kind(release.release).joinable(release.release)?;
@@ -461,7 +474,8 @@ fn joins(releases: &[Opened<'_>], requested: bool) -> Result<Vec<Finding>, Table
         }
         let mut finding = match all.tables.len() {
             0 | 1 => Finding::new(Adversary::Intersection, names, None),
-            _ => intersection::run(names, &all.tables),
+            _ if options.certain_only => intersection::run(names, &all.tables, &[], None),
+            _ => intersection::run(names, &all.tables, &rules_of(releases, &all.tables), options.people),
         };
         if !all.generalized.is_empty() {
             let tables = all.generalized.join(", ");
@@ -479,6 +493,25 @@ fn joins(releases: &[Opened<'_>], requested: bool) -> Result<Vec<Finding>, Table
         findings.push(join(names, &releases.iter().collect::<Vec<_>>())?);
     }
     Ok(findings)
+}
+
+/// The rules that releases claim to keep; where none does, what each table lists by bucket must not
+/// follow from what it lists by row.
+fn rules_of(releases: &[&OpenedRelease<'_>], tables: &[intersection::SubTable]) -> Vec<Question> {
+    let manifests = releases.iter().filter_map(|release| release.release.manifest());
+    let claims = manifests.flat_map(|manifest| &manifest.hedgerow.guarantees);
+    let mut rules: Vec<Question> = claims
+        .filter_map(|claim| Some(Question { know: claim.know.clone(), protect: claim.protect.clone()? }))
+        .collect();
+    if rules.is_empty() {
+        let of = |table: &intersection::SubTable| {
+            Some(Question { know: table.quasi.clone(), protect: table.sensitive.clone()? })
+        };
+        rules.extend(tables.iter().filter_map(of));
+    }
+    let mut seen = HashSet::new();
+    rules.retain(|rule| seen.insert(rule.clone()));
+    rules
 }
 
 #[cfg(test)]

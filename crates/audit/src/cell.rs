@@ -11,14 +11,14 @@ use hedgerow_table::{Cover, Domain, Values};
 use crate::estimate::axis::{first_whole, real};
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Cell {
+pub(crate) struct SourceCell {
     /// The source's values under the label, as ascending codes, the missing one included.
     pub(crate) codes: Vec<u32>,
-    pub(crate) shape: Shape,
+    pub(crate) shape: CellShape,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Shape {
+pub(crate) enum CellShape {
     /// One value, or the missing one: nothing is lost.
     Value,
     /// A part of the axis.
@@ -74,21 +74,25 @@ impl Interval {
     }
 }
 
-impl Cell {
-    pub(crate) fn new(cover: &Cover, domain: &Domain) -> Cell {
+impl SourceCell {
+    pub(crate) fn new(cover: &Cover, domain: &Domain) -> SourceCell {
         match cover {
-            Cover::Everything => Cell { codes: (0..domain.cardinality() as u32).collect(), shape: Shape::Everything },
-            Cover::Missing => Cell { codes: domain.missing_code().into_iter().collect(), shape: Shape::Value },
+            Cover::Everything => {
+                SourceCell { codes: (0..domain.cardinality() as u32).collect(), shape: CellShape::Everything }
+            }
+            Cover::Missing => {
+                SourceCell { codes: domain.missing_code().into_iter().collect(), shape: CellShape::Value }
+            }
             Cover::Point(point) => {
                 let from = position(domain, |value| value < *point);
                 let to = position(domain, |value| value <= *point);
-                Cell { codes: (from..to).collect(), shape: Shape::Value }
+                SourceCell { codes: (from..to).collect(), shape: CellShape::Value }
             }
             Cover::Interval { low, high } => {
                 let from = low.map_or(0, |low| position(domain, |value| value < low));
                 let to = high.map_or(domain.present() as u32, |high| position(domain, |value| value < high));
-                let shape = clip(*low, *high, domain).map_or(Shape::Listed, Shape::Interval);
-                Cell { codes: (from..to).collect(), shape }
+                let shape = clip(*low, *high, domain).map_or(CellShape::Listed, CellShape::Interval);
+                SourceCell { codes: (from..to).collect(), shape }
             }
             Cover::Leaves(leaves) if is_pattern(leaves, domain) => {
                 let under = |code: &u32| matches_pattern(&leaves[0], &domain.text(*code));
@@ -96,11 +100,11 @@ impl Cell {
                 let hull =
                     codes.first().zip(codes.last()).and_then(|(&low, &high)| Interval::between(domain, low, high));
                 let shape = match hull {
-                    _ if codes.len() == 1 => Shape::Value,
-                    Some(hull) => Shape::Scattered(hull),
-                    None => Shape::Listed,
+                    _ if codes.len() == 1 => CellShape::Value,
+                    Some(hull) => CellShape::Scattered(hull),
+                    None => CellShape::Listed,
                 };
-                Cell { codes, shape }
+                SourceCell { codes, shape }
             }
             Cover::Leaves(leaves) => {
                 let code = |leaf: &String| domain.code_of(leaf).or(domain.missing_code().filter(|_| leaf.is_empty()));
@@ -108,11 +112,11 @@ impl Cell {
                 codes.sort_unstable();
                 codes.dedup();
                 let shape = match hull(leaves, domain) {
-                    _ if leaves.len() == 1 => Shape::Value,
-                    Some(hull) => Shape::Scattered(hull),
-                    None => Shape::Listed,
+                    _ if leaves.len() == 1 => CellShape::Value,
+                    Some(hull) => CellShape::Scattered(hull),
+                    None => CellShape::Listed,
                 };
-                Cell { codes, shape }
+                SourceCell { codes, shape }
             }
         }
     }
@@ -193,32 +197,32 @@ mod tests {
     #[test]
     fn ages_20_to_29_of_people_between_23_and_60() {
         let ages = domain(&["23", "29", "30", "60"], true);
-        let cell = Cell::new(&interval(Some(Bound::Integer(20)), Some(Bound::Integer(30))), &ages);
+        let cell = SourceCell::new(&interval(Some(Bound::Integer(20)), Some(Bound::Integer(30))), &ages);
         assert_eq!(cell.codes, [0, 1]);
-        assert_eq!(cell.shape, Shape::Interval(Interval::Integer { first: 23, last: 29 }));
-        let open = Cell::new(&interval(Some(Bound::Integer(30)), None), &ages);
+        assert_eq!(cell.shape, CellShape::Interval(Interval::Integer { first: 23, last: 29 }));
+        let open = SourceCell::new(&interval(Some(Bound::Integer(30)), None), &ages);
         assert_eq!(open.codes, [2, 3], "the missing value lies on no axis");
-        assert_eq!(open.shape, Shape::Interval(Interval::Integer { first: 30, last: 60 }));
-        assert_eq!(Cell::new(&Cover::Missing, &ages).codes, [4]);
-        assert_eq!(Cell::new(&Cover::Everything, &ages).codes, [0, 1, 2, 3, 4]);
-        assert_eq!(Cell::new(&Cover::Point(Bound::Float(30.0)), &ages).codes, [2]);
-        assert_eq!(Cell::new(&Cover::Point(Bound::Integer(31)), &ages).codes, [0u32; 0]);
+        assert_eq!(open.shape, CellShape::Interval(Interval::Integer { first: 30, last: 60 }));
+        assert_eq!(SourceCell::new(&Cover::Missing, &ages).codes, [4]);
+        assert_eq!(SourceCell::new(&Cover::Everything, &ages).codes, [0, 1, 2, 3, 4]);
+        assert_eq!(SourceCell::new(&Cover::Point(Bound::Float(30.0)), &ages).codes, [2]);
+        assert_eq!(SourceCell::new(&Cover::Point(Bound::Integer(31)), &ages).codes, [0u32; 0]);
     }
 
     #[test]
     fn leaves_that_do_not_occur_are_not_among_the_values() {
         let colors = domain(&["blue", "green", "red"], true);
         let cover = Cover::Leaves(["red", "pink", "", "blue"].map(str::to_owned).to_vec());
-        assert_eq!(Cell::new(&cover, &colors), Cell { codes: vec![0, 2, 3], shape: Shape::Listed });
+        assert_eq!(SourceCell::new(&cover, &colors), SourceCell { codes: vec![0, 2, 3], shape: CellShape::Listed });
         let one = Cover::Leaves(vec!["red".to_owned()]);
-        assert_eq!(Cell::new(&one, &colors), Cell { codes: vec![2], shape: Shape::Value });
+        assert_eq!(SourceCell::new(&one, &colors), SourceCell { codes: vec![2], shape: CellShape::Value });
     }
 
     #[test]
     fn a_bound_between_two_whole_numbers_belongs_to_the_next() {
         let ages = domain(&["1", "2", "3", "4"], false);
-        let cell = Cell::new(&interval(Some(Bound::Float(1.5)), Some(Bound::Float(3.5))), &ages);
+        let cell = SourceCell::new(&interval(Some(Bound::Float(1.5)), Some(Bound::Float(3.5))), &ages);
         assert_eq!(cell.codes, [1, 2]);
-        assert_eq!(cell.shape, Shape::Interval(Interval::Integer { first: 2, last: 3 }));
+        assert_eq!(cell.shape, CellShape::Interval(Interval::Integer { first: 2, last: 3 }));
     }
 }

@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 use hedgerow_table::frequency::WORDS_MAX;
-use hedgerow_table::{Codes, FrequencySet, Layout, Recoding, TableError, parallel, with_words};
+use hedgerow_table::{Codes, FrequencySet, Layout, LevelChange, TableError, parallel, with_words};
 
-use crate::attribute::{Attribute, Unchanged};
+use crate::attribute::{AuditedAttribute, Unchanged};
 use crate::rows::OTHER_SOURCE;
 
 /// Distinct rows summed at once; fixed, so that the sum does not depend on the number of threads.
@@ -17,7 +17,7 @@ const CHUNK: usize = 1 << 14;
 
 /// Classes over all quasi-identifiers, and within each its rows by sensitive values.
 #[derive(Debug, Default)]
-pub(crate) struct Classes {
+pub(crate) struct QuasiClasses {
     /// Released rows of each class.
     pub(crate) sizes: Vec<u64>,
     /// Source rows in the cells of each class, where they were counted.
@@ -36,11 +36,11 @@ pub(crate) struct Classes {
 /// needs the same counts: of `term` applied to how often a row occurs and how often the release
 /// lets one expect it.
 pub(crate) fn count(
-    quasi: &[Attribute<'_>],
+    quasi: &[AuditedAttribute<'_>],
     sensitive: &[Unchanged<'_>],
     rows: [usize; 2],
     term: fn(f64, f64) -> f64,
-) -> Result<(Classes, f64), TableError> {
+) -> Result<(QuasiClasses, f64), TableError> {
     let released = quasi.iter().map(|a| a.released).chain(sensitive.iter().map(|a| a.released));
     let source = quasi.iter().map(|a| a.source).chain(sensitive.iter().map(|a| a.source));
     // One more than the labels: values whose label was not released need a code too.
@@ -55,10 +55,10 @@ pub(crate) fn count(
 /// The classes of a locally recoded release, from the release alone: no value of the source leads
 /// to a single label.
 pub(crate) fn count_released(
-    quasi: &[Attribute<'_>],
+    quasi: &[AuditedAttribute<'_>],
     sensitive: &[Unchanged<'_>],
     [source_rows, released_rows]: [usize; 2],
-) -> Result<Classes, TableError> {
+) -> Result<QuasiClasses, TableError> {
     for attribute in sensitive {
         let there = attribute.source.counts();
         let released = attribute.released.counts();
@@ -95,12 +95,12 @@ fn more_than_there() -> TableError {
 }
 
 fn count_wide<const W: usize>(
-    quasi: &[Attribute<'_>],
+    quasi: &[AuditedAttribute<'_>],
     sensitive: &[Unchanged<'_>],
     [source_rows, released_rows]: [usize; 2],
     layout: &Layout,
     term: fn(f64, f64) -> f64,
-) -> Result<(Classes, f64), TableError> {
+) -> Result<(QuasiClasses, f64), TableError> {
     let columns: Vec<&Codes> =
         quasi.iter().map(|a| &a.released.codes).chain(sensitive.iter().map(|a| &a.released.codes)).collect();
     let released = FrequencySet::<W>::of_rows(layout, &columns, released_rows);
@@ -109,7 +109,7 @@ fn count_wide<const W: usize>(
     let source = FrequencySet::<W>::of_rows(layout, &columns, source_rows);
     let recoded = quasi.iter().map(recoded).collect::<Result<Vec<&[u32]>, TableError>>()?;
     let maps = recoded.iter().copied().chain(sensitive.iter().map(|a| a.released_code.as_slice()));
-    let recoding = Recoding::<W>::new(layout, maps.enumerate());
+    let recoding = LevelChange::<W>::new(layout, maps.enumerate());
     let by_key: HashMap<[u64; W], u32> = released.keys().iter().copied().zip(0..).collect();
     let mut classes = arrange(quasi.len(), sensitive, layout, &released);
     let mask = layout.mask_of::<W>(0..quasi.len());
@@ -134,7 +134,7 @@ fn count_wide<const W: usize>(
 struct Estimate<'a, const W: usize> {
     layout: &'a Layout,
     /// From the values of the source to the released labels.
-    recoding: &'a Recoding<W>,
+    recoding: &'a LevelChange<W>,
     /// The position of released labels among all, and how many rows have them.
     entries: &'a HashMap<[u64; W], u32>,
     released: &'a [u32],
@@ -166,13 +166,13 @@ impl<const W: usize> Estimate<'_, W> {
     }
 }
 
-fn recoded<'a>(attribute: &'a Attribute<'_>) -> Result<&'a [u32], TableError> {
+fn recoded<'a>(attribute: &'a AuditedAttribute<'_>) -> Result<&'a [u32], TableError> {
     let found = attribute.full_domain.as_ref().map(|found| found.recoded.as_slice());
     found.ok_or_else(|| TableError::Internal(format!("`{}` is not on one level of its hierarchy", attribute.name)))
 }
 
 /// For each code in the source, how many values share its cell.
-fn cell_sizes(attribute: &Attribute<'_>, recoded: &[u32]) -> Vec<f64> {
+fn cell_sizes(attribute: &AuditedAttribute<'_>, recoded: &[u32]) -> Vec<f64> {
     let size = |&label: &u32| attribute.cells.get(label as usize).map_or(1.0, |cell| cell.codes.len() as f64);
     recoded.iter().map(size).collect()
 }
@@ -182,7 +182,7 @@ fn arrange<const W: usize>(
     sensitive: &[Unchanged<'_>],
     layout: &Layout,
     released: &FrequencySet<W>,
-) -> Classes {
+) -> QuasiClasses {
     let mask = layout.mask_of::<W>(0..quasi);
     let grouped = released.classes(&mask);
     let (starts, order) = by_class(&grouped);
@@ -193,7 +193,7 @@ fn arrange<const W: usize>(
         let field = layout.field(quasi + index);
         order.iter().map(|&entry| attribute.source_code[field.get(&keys[entry]) as usize]).collect()
     };
-    Classes {
+    QuasiClasses {
         sizes: grouped.sizes.iter().map(|&size| u64::from(size)).collect(),
         population: None,
         labels: (0..quasi).map(label).collect(),

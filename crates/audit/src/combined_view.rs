@@ -20,7 +20,7 @@ pub(crate) const ELSEWHERE: u32 = u32::MAX;
 
 /// One release among others.
 #[derive(Debug)]
-pub(crate) struct Side<'a> {
+pub(crate) struct ReleaseSide<'a> {
     pub(crate) name: &'a str,
     pub(crate) classes: &'a ReleasedClasses,
     pub(crate) sensitive: &'a SensitiveCounts,
@@ -29,12 +29,12 @@ pub(crate) struct Side<'a> {
     /// Rows per value of the common vocabulary.
     pub(crate) totals: Vec<u64>,
     /// The views of adversaries, each once.
-    pub(crate) views: Vec<View>,
+    pub(crate) views: Vec<PersonView>,
 }
 
 /// An adversary's view of one person in one release.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct View {
+pub(crate) struct PersonView {
     /// The classes that the person can be in.
     pub(crate) classes: Vec<u32>,
     /// Rows in them.
@@ -47,7 +47,7 @@ pub(crate) struct View {
     pub(crate) whole_bucket: bool,
 }
 
-impl View {
+impl PersonView {
     pub(crate) fn weight(&self, value: u32) -> f64 {
         self.values.binary_search_by_key(&value, |&(value, _)| value).map_or(0.0, |found| self.values[found].1)
     }
@@ -55,7 +55,7 @@ impl View {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Combination {
-    /// One view for each of the sides of its [`Group`].
+    /// One view for each of the sides of its [`CombinationGroup`].
     pub(crate) views: Vec<u32>,
     /// The number of people in it; 0 without a table of people.
     pub(crate) people: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Combination {
 
 /// Combinations over the same sides.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct CombinationGroup {
     pub(crate) sides: Vec<usize>,
     pub(crate) combinations: Vec<Combination>,
     /// By row of the people's table, which combination it is in; empty without such a table.
@@ -74,15 +74,15 @@ pub(crate) struct Group {
     pub(crate) cut: bool,
 }
 
-impl Group {
+impl CombinationGroup {
     /// The views of the same people in two of the releases.
-    pub(crate) fn only(&self, pair: [usize; 2]) -> Group {
+    pub(crate) fn only(&self, pair: [usize; 2]) -> CombinationGroup {
         let combinations = self.combinations.iter().map(|combination| Combination {
             views: pair.map(|position| combination.views[position]).to_vec(),
             people: combination.people,
             truth: combination.truth,
         });
-        Group {
+        CombinationGroup {
             sides: pair.map(|p| self.sides[p]).to_vec(),
             combinations: combinations.collect(),
             of_person: self.of_person.clone(),
@@ -97,7 +97,7 @@ pub(crate) struct CombinedView<'a> {
     pub(crate) protect: &'a str,
     /// The common vocabulary.
     pub(crate) values: Vec<String>,
-    pub(crate) sides: Vec<Side<'a>>,
+    pub(crate) sides: Vec<ReleaseSide<'a>>,
 }
 
 impl<'a> CombinedView<'a> {
@@ -116,7 +116,7 @@ impl<'a> CombinedView<'a> {
             for (&code, total) in common.iter().zip(sensitive.totals()) {
                 totals[code as usize] += total;
             }
-            Side { name, classes, sensitive, common, totals, views: Vec::new() }
+            ReleaseSide { name, classes, sensitive, common, totals, views: Vec::new() }
         });
         let sides = sides.collect();
         CombinedView { protect, values, sides }
@@ -131,7 +131,7 @@ impl<'a> CombinedView<'a> {
     }
 
     /// The combinations that these people are in, each person taken to be in every release.
-    pub(crate) fn people(&mut self, people: &Table) -> Result<Group, TableError> {
+    pub(crate) fn people(&mut self, people: &Table) -> Result<CombinationGroup, TableError> {
         let truth = people.column(self.protect).map(|column| {
             let code = |code| match self.values.binary_search(&column.domain.text(code)) {
                 Ok(found) => found as u32,
@@ -160,12 +160,12 @@ impl<'a> CombinedView<'a> {
         let combination = |(views, truth, _)| Combination { views, people: 0, truth };
         let mut combinations: Vec<Combination> = found.into_iter().map(combination).collect();
         of_person.iter().for_each(|&number| combinations[number as usize].people += 1);
-        Ok(Group { sides: (0..self.sides.len()).collect(), combinations, of_person, cut: false })
+        Ok(CombinationGroup { sides: (0..self.sides.len()).collect(), combinations, of_person, cut: false })
     }
 
     /// The combinations that a person could be in: cells that meet in every attribute they share.
     /// Of all releases together, and of each two when there are more.
-    pub(crate) fn cells(&mut self) -> (Group, Vec<Group>) {
+    pub(crate) fn cells(&mut self) -> (CombinationGroup, Vec<CombinationGroup>) {
         for side in &mut self.sides {
             side.views = (0..side.classes.len() as u32).map(|class| side.view(vec![class])).collect();
         }
@@ -174,7 +174,7 @@ impl<'a> CombinedView<'a> {
             let joint = joint_cells(&tables, COMBINATIONS_MAX);
             let combinations = joint.combinations.into_iter();
             let combinations = combinations.map(|views| Combination { views, people: 0, truth: None }).collect();
-            Group { sides, combinations, of_person: Vec::new(), cut: joint.cut }
+            CombinationGroup { sides, combinations, of_person: Vec::new(), cut: joint.cut }
         };
         let pairs = if self.sides.len() > 2 {
             pairs(self.sides.len()).map(|pair| group(pair.to_vec())).collect()
@@ -190,7 +190,7 @@ pub(crate) fn pairs(count: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..count).flat_map(move |first| (first + 1..count).map(move |second| [first, second]))
 }
 
-impl Side<'_> {
+impl ReleaseSide<'_> {
     /// The view of every person.
     pub(crate) fn see(&mut self, people: &Table) -> Result<Vec<u32>, TableError> {
         let found = FoundPeople::new(self.name, self.classes, people)?;
@@ -198,7 +198,7 @@ impl Side<'_> {
         Ok(found.of_person)
     }
 
-    pub(crate) fn view(&self, classes: Vec<u32>) -> View {
+    pub(crate) fn view(&self, classes: Vec<u32>) -> PersonView {
         let table = self.classes;
         let rows = classes.iter().map(|&class| u64::from(table.sizes[class as usize])).sum();
         let mut values: Vec<(u32, f64)> = Vec::new();
@@ -220,6 +220,6 @@ impl Side<'_> {
             let bucket = table.bucket_of[*class as usize];
             table.sizes[*class as usize] == table.bucket_sizes[bucket as usize]
         });
-        View { classes, rows, values, whole_bucket }
+        PersonView { classes, rows, values, whole_bucket }
     }
 }

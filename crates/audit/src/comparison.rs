@@ -12,7 +12,7 @@ use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, Domain, Kind, Table, TableError, Values};
 use serde::Serialize;
 
-use crate::attribute::{Attribute, Recoding, Unchanged};
+use crate::attribute::{AuditedAttribute, Recoding, Unchanged};
 use crate::estimate::declared;
 use crate::estimate::predicate::Predicate;
 use crate::kinds::{SourceTable, kind};
@@ -25,7 +25,7 @@ const VALUES_MAX: usize = 14;
 const SUBGROUPS_MAX: usize = 12;
 
 /// Values that are shown together, by their codes, under a name.
-type Group = (String, Vec<u32>);
+type ValueGroup = (String, Vec<u32>);
 
 /// A release next to its source.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -85,8 +85,9 @@ pub(crate) fn generalized(
 ) -> Result<Comparison, TableError> {
     let recoding = if release.method() == "full-domain" { Recoding::FullDomain } else { Recoding::Local };
     let ranges = declared::ranges(release, "");
-    let bind = |quasi| Attribute::bind(quasi, source.table, &tables.table, release.codebook(), &ranges, recoding);
-    let quasi: Vec<Attribute<'_>> = source.quasi.iter().map(bind).collect::<Result<_, _>>()?;
+    let bind =
+        |quasi| AuditedAttribute::bind(quasi, source.table, &tables.table, release.codebook(), &ranges, recoding);
+    let quasi: Vec<AuditedAttribute<'_>> = source.quasi.iter().map(bind).collect::<Result<_, _>>()?;
     let others = source.sensitive.iter().filter(|name| quasi.iter().all(|attribute| attribute.name != **name));
     let sensitive: Vec<(&str, Unchanged<'_>)> = others
         .map(|name| Ok((*name, Unchanged::bind(name, source.table, &tables.table)?)))
@@ -94,7 +95,7 @@ pub(crate) fn generalized(
     let mut attributes = Vec::new();
     for attribute in &quasi {
         let domain = &attribute.source.domain;
-        let expected = |groups: &[Group]| expected(attribute, groups);
+        let expected = |groups: &[ValueGroup]| expected(attribute, groups);
         attributes.push(compared(attribute.name, domain, &attribute.source.counts(), expected)?);
     }
     for (name, own) in &sensitive {
@@ -111,7 +112,7 @@ fn exact(own: &Unchanged<'_>, counts: &[u64]) -> Vec<f64> {
 }
 
 /// The rows of each group of values, where the rows of each value are known.
-fn added_up(released: &[f64]) -> impl Fn(&[Group]) -> Result<Vec<f64>, TableError> {
+fn added_up(released: &[f64]) -> impl Fn(&[ValueGroup]) -> Result<Vec<f64>, TableError> {
     |groups| {
         let sum = |codes: &[u32]| codes.iter().map(|&code| released[code as usize]).sum();
         Ok(groups.iter().map(|(_, codes)| sum(codes)).collect())
@@ -119,10 +120,10 @@ fn added_up(released: &[f64]) -> impl Fn(&[Group]) -> Result<Vec<f64>, TableErro
 }
 
 /// The rows of each group of values that `hedgerow query` estimates.
-fn expected(attribute: &Attribute<'_>, groups: &[Group]) -> Result<Vec<f64>, TableError> {
+fn expected(attribute: &AuditedAttribute<'_>, groups: &[ValueGroup]) -> Result<Vec<f64>, TableError> {
     let domain = &attribute.source.domain;
     let firsts: Vec<Option<Bound>> = groups.iter().map(|(_, codes)| bound(domain, *codes.first()?)).collect();
-    let predicate = |(place, (_, codes)): (usize, &Group)| {
+    let predicate = |(place, (_, codes)): (usize, &ValueGroup)| {
         let next = firsts.get(place + 1).copied().flatten();
         predicate(domain, attribute.axis.kind, codes, next)
     };
@@ -178,7 +179,7 @@ fn compared(
     name: &str,
     domain: &Domain,
     source: &[u64],
-    released: impl Fn(&[Group]) -> Result<Vec<f64>, TableError>,
+    released: impl Fn(&[ValueGroup]) -> Result<Vec<f64>, TableError>,
 ) -> Result<ComparedAttribute, TableError> {
     let groups = shown_values(domain, source);
     let released = released(&groups)?;
@@ -191,7 +192,7 @@ fn compared(
 
 /// The groups of an attribute: its values, ranges of equal width, or its most frequent values
 /// and the others together.
-fn shown_values(domain: &Domain, counts: &[u64]) -> Vec<Group> {
+fn shown_values(domain: &Domain, counts: &[u64]) -> Vec<ValueGroup> {
     let all = 0..domain.cardinality() as u32;
     if domain.cardinality() <= VALUES_MAX {
         return all.map(|code| (domain.text(code), vec![code])).collect();
@@ -199,7 +200,7 @@ fn shown_values(domain: &Domain, counts: &[u64]) -> Vec<Group> {
     let present = domain.present() as u32;
     let missing = domain.missing_code().map(|code| (String::new(), vec![code]));
     let ends = domain.number(0).zip(domain.number(present.saturating_sub(1)));
-    let mut shown: Vec<Group> = match ends.filter(|(low, high)| low < high) {
+    let mut shown: Vec<ValueGroup> = match ends.filter(|(low, high)| low < high) {
         Some((low, high)) => {
             let mut ranges = vec![Vec::new(); VALUES_MAX];
             for code in 0..present {
@@ -236,7 +237,7 @@ fn range_text(domain: &Domain, codes: &[u32]) -> String {
 /// known, and with each sensitive value.
 fn subgroups(
     release: &Release,
-    quasi: &[Attribute<'_>],
+    quasi: &[AuditedAttribute<'_>],
     sensitive: &[(&str, Unchanged<'_>)],
 ) -> Result<Vec<Subgroup>, TableError> {
     let classes = &release.classes()?[0];
@@ -294,7 +295,7 @@ fn subgroup(attribute: &str, value: &str, source: u64, (released, loss): (u64, f
 }
 
 /// Rows of the source under each released label, where a row has one label only.
-fn source_rows(attribute: &Attribute<'_>) -> Option<Vec<u64>> {
+fn source_rows(attribute: &AuditedAttribute<'_>) -> Option<Vec<u64>> {
     let counts = attribute.source.counts();
     let mut rows = vec![0u64; attribute.cells.len()];
     match &attribute.full_domain {

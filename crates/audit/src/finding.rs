@@ -17,11 +17,16 @@ pub struct Finding {
     /// The sensitive attribute, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protect: Option<String>,
-    /// People examined; without a list of people, released rows.
+    /// People examined; without a list of people, released rows or combinations of cells, as
+    /// `notes` says.
     pub people: u64,
     /// Of these, how many are certain to the adversary: one value left, or one row.
     pub at_risk: u64,
+    /// The largest confidence in a value, or in a row.
     pub max_confidence: f64,
+    /// The largest confidence in a belief beside what is certain; 0 without one.
+    #[serde(skip)]
+    pub(crate) believed: f64,
     /// The fewest sensitive values left for anyone.
     pub effective_l: Option<u64>,
     /// The fewest rows left for anyone.
@@ -106,7 +111,9 @@ pub struct Exposure {
     /// The sensitive values that remain, likeliest first, each with the adversary's confidence.
     #[serde(flatten, serialize_with = "likeliest")]
     pub values: Vec<(String, f64)>,
+    /// People in these cells.
     pub people: u64,
+    /// The reason in words.
     pub why: String,
 }
 
@@ -114,6 +121,7 @@ pub struct Exposure {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReleaseCells {
     pub release: String,
+    /// Each quasi-identifier with its label.
     #[serde(serialize_with = "as_object")]
     pub cells: Vec<(String, String)>,
 }
@@ -146,6 +154,7 @@ impl Finding {
             people: 0,
             at_risk: 0,
             max_confidence: 0.0,
+            believed: 0.0,
             effective_k: None,
             effective_l: None,
             below: vec![0; LEFT_MAX + 1],

@@ -36,11 +36,11 @@ pub(crate) fn joint_cells(tables: &[&ReleasedClasses], most: usize) -> JointCell
 /// The combinations that the first releases leave.
 struct Joint {
     combinations: Vec<Vec<u32>>,
-    attributes: Vec<Attribute>,
+    attributes: Vec<CoveredAttribute>,
     cut: bool,
 }
 
-struct Attribute {
+struct CoveredAttribute {
     name: String,
     covers: Vec<Cover>,
     /// By combination, the position in `covers`.
@@ -52,7 +52,7 @@ impl Joint {
         let cells = |index: usize| (0..table.len()).map(|class| table.cells(class)[index]).collect();
         let quasi = table.quasi.iter().enumerate();
         let attributes = quasi
-            .map(|(index, quasi)| Attribute {
+            .map(|(index, quasi)| CoveredAttribute {
                 name: quasi.name.clone(),
                 covers: quasi.covers.clone(),
                 of: cells(index),
@@ -110,13 +110,15 @@ impl Joint {
             for attribute in &mut self.attributes {
                 let index = table.quasi.iter().position(|quasi| quasi.name == attribute.name);
                 *attribute = match index {
-                    None => Attribute { of: pairs().map(|(old, _)| attribute.of[old]).collect(), ..attribute.take() },
+                    None => {
+                        CoveredAttribute { of: pairs().map(|(old, _)| attribute.of[old]).collect(), ..attribute.take() }
+                    }
                     Some(index) => attribute.met(table, index, pairs()),
                 };
             }
             let new = table.quasi.iter().enumerate().filter(|(_, quasi)| self.attribute(&quasi.name).is_none());
-            let new: Vec<Attribute> = new
-                .map(|(index, quasi)| Attribute {
+            let new: Vec<CoveredAttribute> = new
+                .map(|(index, quasi)| CoveredAttribute {
                     name: quasi.name.clone(),
                     covers: quasi.covers.clone(),
                     of: pairs().map(|(_, class)| table.cells(class as usize)[index]).collect(),
@@ -134,13 +136,22 @@ impl Joint {
     }
 }
 
-impl Attribute {
-    fn take(&mut self) -> Attribute {
-        Attribute { name: std::mem::take(&mut self.name), covers: std::mem::take(&mut self.covers), of: Vec::new() }
+impl CoveredAttribute {
+    fn take(&mut self) -> CoveredAttribute {
+        CoveredAttribute {
+            name: std::mem::take(&mut self.name),
+            covers: std::mem::take(&mut self.covers),
+            of: Vec::new(),
+        }
     }
 
     /// The values of the attribute that the labels of another release leave.
-    fn met(&self, table: &ReleasedClasses, index: usize, pairs: impl Iterator<Item = (usize, u32)>) -> Attribute {
+    fn met(
+        &self,
+        table: &ReleasedClasses,
+        index: usize,
+        pairs: impl Iterator<Item = (usize, u32)>,
+    ) -> CoveredAttribute {
         let mut covers: Vec<Cover> = Vec::new();
         let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
         let labels = &table.quasi[index].covers;
@@ -154,7 +165,7 @@ impl Attribute {
                 })
             })
             .collect();
-        Attribute { name: self.name.clone(), covers, of }
+        CoveredAttribute { name: self.name.clone(), covers, of }
     }
 }
 

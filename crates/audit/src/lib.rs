@@ -58,4 +58,4 @@ pub use released_risk::{LimitShare, ReleasedRisk, ReleasedTable, RiskShare, rele
 pub use risk::{Risk, Scenario};
 pub use rows::RowCounts;
 pub use safe_harbor::{SafeHarborItem, safe_harbor};
-pub use singled_out::{SingledOut, singled_out};
+pub use singled_out::{CountedAlone, SingledOut, singled_out, singled_out_among};

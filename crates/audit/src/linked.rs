@@ -4,7 +4,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Column, Table};
 
 /// The units of a released table.
@@ -29,7 +29,7 @@ pub(crate) struct Alike {
 impl<'a> Linked<'a> {
     /// `None` where the rows of a unit are not linked.
     pub(crate) fn of(release: &'a Release, classes: &ReleasedClasses) -> Option<Linked<'a>> {
-        let Tables::Generalized(tables) = release.tables() else { return None };
+        let ReleaseTables::Generalized(tables) = release.tables() else { return None };
         if tables.units.is_empty() || tables.counts.is_some() {
             return None;
         }
@@ -105,7 +105,7 @@ impl<'a> Linked<'a> {
     }
 }
 
-/// What a finding says of how it counts, where rows belong to units.
+/// The note of a finding on how it counts, where rows belong to units.
 pub(crate) const UNITS_COUNTED: &str = "units are counted, since the release links their rows";
 pub(crate) const ROWS_COUNTED: &str = "rows are counted, not units: the release does not say which rows are about one unit, \
                                        and an attacker who knows all rows of a unit can exclude more";

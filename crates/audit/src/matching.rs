@@ -10,7 +10,7 @@ use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::parallel;
 use rayon::prelude::*;
 
-use crate::classes::Classes;
+use crate::classes::QuasiClasses;
 
 /// Classes described by a label for each attribute.
 pub(crate) trait Labeled: Sync {
@@ -28,7 +28,7 @@ impl Labeled for ReleasedClasses {
     }
 }
 
-impl Labeled for Classes {
+impl Labeled for QuasiClasses {
     fn count(&self) -> usize {
         self.sizes.len()
     }
@@ -43,13 +43,13 @@ impl Labeled for Classes {
 pub(crate) struct Fits {
     /// The attribute's position among the quasi-identifiers of the classes.
     attribute: usize,
-    by_label: Vec<Fitting>,
+    by_label: Vec<FittingCells>,
 }
 
 /// The values that fit a label. Cells of numbers are spans of codes, so that many labels over many
 /// values stay small.
 #[derive(Debug, Clone)]
-enum Fitting {
+enum FittingCells {
     Span {
         first: u32,
         end: u32,
@@ -63,9 +63,9 @@ impl Fits {
     pub(crate) fn new(attribute: usize, labels: impl Iterator<Item = Vec<u32>>) -> Fits {
         let fitting = |values: Vec<u32>| match (values.first(), values.last()) {
             (Some(&first), Some(&last)) if (last - first) as usize + 1 == values.len() => {
-                Fitting::Span { first, end: last + 1 }
+                FittingCells::Span { first, end: last + 1 }
             }
-            _ => Fitting::Listed(values),
+            _ => FittingCells::Listed(values),
         };
         Fits { attribute, by_label: labels.map(fitting).collect() }
     }
@@ -73,8 +73,8 @@ impl Fits {
     #[inline]
     fn fit(&self, label: u32, value: u32) -> bool {
         match &self.by_label[label as usize] {
-            Fitting::Span { first, end } => (*first..*end).contains(&value),
-            Fitting::Listed(values) => values.binary_search(&value).is_ok(),
+            FittingCells::Span { first, end } => (*first..*end).contains(&value),
+            FittingCells::Listed(values) => values.binary_search(&value).is_ok(),
         }
     }
 }

@@ -57,23 +57,23 @@ impl Measures {
 }
 
 /// A list that becomes an object whose keys are names.
-pub(crate) trait Named {
+pub(crate) trait NamedMeasure {
     fn name(&self) -> &str;
 }
 
-impl Named for AttributeLoss {
+impl NamedMeasure for AttributeLoss {
     fn name(&self) -> &str {
         &self.name
     }
 }
 
-impl Named for NumberError {
+impl NamedMeasure for NumberError {
     fn name(&self) -> &str {
         &self.attribute
     }
 }
 
-fn by_name<S: Serializer, T: Named + Serialize>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+fn by_name<S: Serializer, T: NamedMeasure + Serialize>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(list.len()))?;
     for item in list {
         map.serialize_entry(item.name(), item)?;

@@ -5,7 +5,7 @@ use hedgerow_release::classes::{QuasiLabels, ReleasedClasses};
 use hedgerow_release::cover_of_label;
 use hedgerow_table::{Codes, Cover, Domain, Table, TableError, Values};
 
-use crate::cell::Cell;
+use crate::cell::SourceCell;
 use crate::matching::{Fits, matching};
 use crate::overlap::overlap;
 
@@ -82,7 +82,7 @@ pub(crate) fn is_known(classes: &ReleasedClasses, people: &Table) -> bool {
 
 /// For each label of an attribute, the values that it can stand for, ascending.
 pub(crate) fn fitting(quasi: &QuasiLabels, domain: &Domain) -> Vec<Vec<u32>> {
-    let mut labels: Vec<Vec<u32>> = quasi.covers.iter().map(|cover| Cell::new(cover, domain).codes).collect();
+    let mut labels: Vec<Vec<u32>> = quasi.covers.iter().map(|cover| SourceCell::new(cover, domain).codes).collect();
     let Values::Category(values) = domain.values() else { return labels };
     // Texts have no place on an axis, but may be written as one: `02139` below 3000, `30 to 39`
     // within `20 to 59`.

@@ -8,7 +8,7 @@
 
 use hashbrown::HashMap;
 use hedgerow_release::generalized::Generalized;
-use hedgerow_release::{Release, ReleasedClasses, Tables};
+use hedgerow_release::{Release, ReleaseTables, ReleasedClasses};
 use hedgerow_table::TableError;
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub struct LimitShare {
 pub fn released_risk(release: &Release) -> Result<Vec<ReleasedTable>, TableError> {
     let mut tables: Vec<ReleasedTable> =
         release.classes()?.iter().filter(|classes| !classes.is_empty()).map(of_table).collect();
-    if let (Tables::Generalized(generalized), [table]) = (release.tables(), tables.as_mut_slice())
+    if let (ReleaseTables::Generalized(generalized), [table]) = (release.tables(), tables.as_mut_slice())
         && !generalized.units.is_empty()
     {
         table.risk = of_matching(&units_alike(generalized));

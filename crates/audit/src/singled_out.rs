@@ -3,11 +3,11 @@
 //!
 //! A guarantee counts the rows that agree on what an attacker is taken to know. An attacker who
 //! also knows one more released value of a person, such as an exact amount, finds the row where no
-//! other row of its class has it. Where the release links the rows of a unit, a unit is alone when
-//! no other one has such a row.
+//! other row of its class has it. Where it is known which rows are of one unit, since the release
+//! links them or from its source, a unit is alone when no other one has such a row.
 
 use hashbrown::{HashMap, HashSet};
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Codes, Column};
 use serde::Serialize;
 
@@ -15,8 +15,30 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SingledOut {
     pub attributes: Vec<String>,
-    /// Rows that no other row equals; units where the release links their rows.
+    /// Rows that no other row equals; units that have a row which no other unit has.
     pub people: u64,
+    pub counted: CountedAlone,
+}
+
+/// The things that those who are alone are counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountedAlone {
+    /// Every row is about another person.
+    People,
+    /// Rows, though several may be about one unit: which are is not known.
+    Rows,
+    Units,
+}
+
+impl CountedAlone {
+    pub fn name(self) -> &'static str {
+        match self {
+            CountedAlone::People => "people",
+            CountedAlone::Rows => "rows",
+            CountedAlone::Units => "units",
+        }
+    }
 }
 
 /// Pairs of at most this many attributes are looked at: those that single out the most people.
@@ -29,7 +51,12 @@ const PAIRS_MAX: usize = 5;
 /// telling first; then the pairs that single out more people than each of the two; then all
 /// together, where they are more than two.
 pub fn singled_out(release: &Release) -> Vec<SingledOut> {
-    let Tables::Generalized(tables) = release.tables() else { return Vec::new() };
+    singled_out_among(release, None)
+}
+
+/// The same, where the unit of every released row is known from elsewhere.
+pub fn singled_out_among(release: &Release, of_row: Option<&[u32]>) -> Vec<SingledOut> {
+    let ReleaseTables::Generalized(tables) = release.tables() else { return Vec::new() };
     let (table, counts) = (&tables.table, tables.counts.as_deref());
     let others: Vec<&Column> = (table.columns.iter())
         .filter(|column| !tables.quasi.contains(&column.name) && !tables.units.contains(&column.name))
@@ -39,9 +66,15 @@ pub fn singled_out(release: &Release) -> Vec<SingledOut> {
     let units = linked.fold(None, |units: Option<Vec<u32>>, column| {
         Some(refined(&units.unwrap_or_else(|| vec![0; table.rows]), &column.codes))
     });
+    let units = units.or_else(|| of_row.filter(|units| units.len() == table.rows).map(<[u32]>::to_vec));
     let alone = |ids: &[u32]| match &units {
         Some(units) => units_alone(ids, units),
         None => rows_alone(ids, counts),
+    };
+    let counted = match (&units, release.manifest().is_some_and(|manifest| manifest.hedgerow.units.is_some())) {
+        (Some(_), _) => CountedAlone::Units,
+        (None, true) => CountedAlone::Rows,
+        (None, false) => CountedAlone::People,
     };
     let quasi = table.columns.iter().filter(|column| tables.quasi.contains(&column.name));
     let classes = quasi.fold(vec![0u32; table.rows], |classes, column| refined(&classes, &column.codes));
@@ -54,6 +87,7 @@ pub fn singled_out(release: &Release) -> Vec<SingledOut> {
     let named = |places: &[usize], people: u64| SingledOut {
         attributes: places.iter().map(|&place| others[place].name.clone()).collect(),
         people,
+        counted,
     };
     let mut found: Vec<SingledOut> = singles.iter().map(|(place, people, _)| named(&[*place], *people)).collect();
     let mut pairs: Vec<SingledOut> = Vec::new();
@@ -119,6 +153,19 @@ mod tests {
     use super::*;
     use crate::testing::seeds;
 
+    /// A patient with two equal stays is as alone as one with a single stay.
+    #[test]
+    fn units_with_several_equal_rows_are_alone() {
+        let rows = [["30", "7"], ["30", "7"], ["30", "8"], ["30", "8"], ["30", "9"]];
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.to_vec()).collect();
+        let table = Table::from_texts(&["age", "ward"], &rows);
+        let release = Release::of_table("r", table, vec!["age".to_owned()], Vec::new(), Codebook::new()).unwrap();
+        assert_eq!((singled_out(&release)[0].people, singled_out(&release)[0].counted), (1, CountedAlone::People));
+        // Rows 1 and 2 are of one patient, 3 and 4 of two, 5 of one who also has row 3.
+        let among = singled_out_among(&release, Some(&[0, 0, 1, 2, 1]));
+        assert_eq!((among[0].people, among[0].counted), (2, CountedAlone::Units));
+    }
+
     /// Against a count of texts by hand.
     #[test]
     fn rows_are_alone_as_counted_by_hand() {
@@ -134,7 +181,7 @@ mod tests {
             let release = Release::of_table("r", table, quasi, vec!["a".to_owned()], Codebook::new()).unwrap();
             let found = singled_out(&release);
             assert!(found.len() >= 4, "seed {seed}");
-            for SingledOut { attributes, people } in found {
+            for SingledOut { attributes, people, .. } in found {
                 let place = |name: &String| header.iter().position(|known| known == name).unwrap();
                 let mut equal: HashMap<Vec<&str>, u64> = HashMap::new();
                 for row in &texts {

@@ -10,7 +10,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::attribute::{QuasiSource, Recoding};
-use crate::kinds::generalized::{Measured, measure};
+use crate::kinds::generalized::{GeneralizedPair, measure};
 use crate::measures::TableMeasures;
 use crate::query_error::QueryOptions;
 
@@ -20,7 +20,7 @@ pub(crate) fn seeds(count: u64) -> std::ops::Range<u64> {
     only.map_or(0..count, |seed| seed..seed + 1)
 }
 
-pub(crate) struct Release {
+pub(crate) struct TestRelease {
     pub(crate) source: Table,
     pub(crate) released: Table,
     pub(crate) codebook: Codebook,
@@ -31,14 +31,14 @@ pub(crate) struct Release {
     pub(crate) k: u64,
 }
 
-impl Release {
+impl TestRelease {
     pub(crate) fn new(
         header: &[&str],
         rows: &[Vec<&str>],
         specs: &[HierarchySpec],
         levels: &[usize],
         suppressed: &[usize],
-    ) -> Release {
+    ) -> TestRelease {
         let source = Table::from_texts(header, rows);
         let hierarchies = hierarchies(&source, specs);
         let mut codebook = Codebook::new();
@@ -57,13 +57,13 @@ impl Release {
         let released = Table::from_texts(header, &cells);
         let codebook = written_and_read(&codebook);
         let (levels, suppressed) = (levels.to_vec(), suppressed.to_vec());
-        Release { source, released, codebook, hierarchies, levels, suppressed, k: 1 }
+        TestRelease { source, released, codebook, hierarchies, levels, suppressed, k: 1 }
     }
 
-    pub(crate) fn input(&self) -> Measured<'_> {
+    pub(crate) fn input(&self) -> GeneralizedPair<'_> {
         let names: Vec<&str> = self.source.columns.iter().map(|column| column.name.as_str()).collect();
         let quasi = names.iter().zip(&self.hierarchies);
-        Measured {
+        GeneralizedPair {
             source: &self.source,
             released: &self.released,
             codebook: &self.codebook,
@@ -104,7 +104,7 @@ pub(crate) fn written_and_read(codebook: &Codebook) -> Codebook {
 /// A random release of a random table with some columns of each kind and each family of
 /// hierarchies, missing values, random levels, suppressed rows, and up to two sensitive columns. It
 /// has at least one row.
-pub(crate) fn random_release(seed: u64) -> Release {
+pub(crate) fn random_release(seed: u64) -> TestRelease {
     let mut rng = StdRng::seed_from_u64(seed);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("colors.csv");
@@ -147,7 +147,7 @@ pub(crate) fn random_release(seed: u64) -> Release {
     let levels: Vec<usize> = hierarchies(&source, &specs).iter().map(|h| rng.random_range(0..=h.top())).collect();
     let share = [0.0, 0.1, 0.9][rng.random_range(0..3)];
     let suppressed: Vec<usize> = (1..rows).filter(|_| rng.random_bool(share)).collect();
-    let mut release = Release::new(&header, &cells, &specs, &levels, &suppressed);
+    let mut release = TestRelease::new(&header, &cells, &specs, &levels, &suppressed);
     release.k = rng.random_range(1..4);
     release
 }

@@ -4,11 +4,11 @@
 use hedgerow_release::can_hold;
 use hedgerow_table::{Cover, Kind, Table, TableError};
 
-use crate::audit::Opened;
+use crate::audit::OpenedRelease;
 
 /// The warnings of the reader of a table, and labels that can stand for no value of the kind that
 /// the people have. Refuses a table with an attribute where most labels are so.
-pub(crate) fn unread_labels(releases: &[Opened<'_>], people: Option<&Table>) -> Result<Vec<String>, TableError> {
+pub(crate) fn unread_labels(releases: &[OpenedRelease<'_>], people: Option<&Table>) -> Result<Vec<String>, TableError> {
     let mut warnings = Vec::new();
     for release in releases {
         warnings.extend(release.release.warnings().iter().map(|warning| format!("{}: {warning}", release.name)));

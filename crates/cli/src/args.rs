@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The arguments of the command.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     pub(crate) talk: Talk,
 }
 
-/// What the command prints.
+/// Options about output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct Talk {
@@ -52,15 +52,15 @@ pub(crate) enum Verb {
     /// Profile a data file and write a commented policy to start from
     Init(Init),
     /// Make a release from a policy: search for the least information loss, write, verify
-    Publish(Publish),
+    Publish(PublishArguments),
     /// Recompute every guarantee of a release from its files, or check any table against a policy
     Check(Check),
     /// Measure information loss, re-identification risk and query error of a release
-    Measure(Measure),
+    Measure(MeasureArguments),
     /// Open a policy, a data file or releases in the browser: see risk and loss while you choose
     Studio(Studio),
     /// Write a report about releases as one page: verdict, risk, loss, attacks, with pictures
-    Report(Report),
+    Report(ReportArguments),
     /// List every node of the lattice that satisfies all rules, with loss, suppression and risk
     ///
     /// To publish at another node than the one with the least loss: `hedgerow publish --levels`.
@@ -72,16 +72,16 @@ pub(crate) enum Verb {
     /// between 20 and 29, about 10 are over 24. Each estimate has two bounds: certain (no table
     /// that fits the release gives less) and possible (none gives more). In a bucketized release,
     /// rows and sensitive values of a bucket are paired in every way.
-    Query(Query),
+    Query(QueryArguments),
     /// Keep published releases in a folder, to audit new releases together with them
-    Catalog(Catalog),
+    Catalog(CatalogArguments),
     /// Attack releases as adversaries would, alone and combined, and report what they learn
     Audit(Audit),
     /// Custodians publishing together: what they would learn about each other
     Federation(Federation),
     /// Report what a policy's rules imply, which are unsatisfiable, and which tables would satisfy
     /// them
-    Rules(Rules),
+    Rules(RulesArguments),
     /// Make synthetic data to try things on
     Synth(Synth),
     /// Print a completion script for your shell
@@ -103,7 +103,7 @@ pub(crate) struct Init {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Publish {
+pub(crate) struct PublishArguments {
     /// The policy, a TOML file
     pub(crate) policy: PathBuf,
     /// The directory to make; it must not exist yet. Or a database: sqlite:release.db or
@@ -115,7 +115,7 @@ pub(crate) struct Publish {
     pub(crate) force: bool,
     /// How to write the released table
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
     /// Also count all lattice nodes that satisfy every rule (slower)
     #[arg(long)]
     pub(crate) candidates: bool,
@@ -168,7 +168,7 @@ pub(crate) enum OnInterrupt {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     #[default]
     Csv,
     Parquet,
@@ -188,7 +188,7 @@ fn level(text: &str) -> Result<(String, u64), String> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Report {
+pub(crate) struct ReportArguments {
     /// Release directories; or tables made elsewhere, described by a `release.toml`
     #[arg(required = true, value_name = "DIR")]
     pub(crate) releases: Vec<PathBuf>,
@@ -242,7 +242,7 @@ pub(crate) struct Check {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Measure {
+pub(crate) struct MeasureArguments {
     /// The release directory
     #[arg(value_name = "DIR")]
     pub(crate) release: PathBuf,
@@ -272,7 +272,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = QUERY_HELP)]
-pub(crate) struct Query {
+pub(crate) struct QueryArguments {
     /// The release directory
     #[arg(value_name = "DIR")]
     pub(crate) release: PathBuf,
@@ -330,7 +330,7 @@ pub(crate) struct Audit {
     /// higher confidence in anyone's sensitive value, such as l=3,k=5 or confidence=0.8 [default:
     /// l=2]
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', value_parser = limit)]
-    pub(crate) fail_under: Vec<Limit>,
+    pub(crate) fail_under: Vec<AuditLimit>,
     /// Writes who is at risk to a file: row numbers of the people's table, by adversary. They are
     /// never printed
     #[arg(long, value_name = "FILE", requires = "people")]
@@ -352,7 +352,7 @@ pub(crate) enum Weights {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Catalog {
+pub(crate) struct CatalogArguments {
     #[command(subcommand)]
     pub(crate) what: CatalogWhat,
 }
@@ -472,7 +472,7 @@ pub(crate) struct Lop {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Rules {
+pub(crate) struct RulesArguments {
     /// The policy, a TOML file
     pub(crate) policy: PathBuf,
     /// Print a picture instead, as SVG: attributes, rules as arrows, tables as hulls
@@ -490,20 +490,20 @@ pub(crate) struct Synth {
 pub(crate) enum SynthWhat {
     /// People with age, sex, education, birthplace, occupation, race, work class, marital status
     /// and income
-    Census(Census),
+    Census(CensusArguments),
     /// Stays in a hospital by patients who return, with traps: names under an innocent header, a
     /// column that mirrors another one, diagnoses that not everyone can have, exact amounts
-    Hospital(Census),
+    Hospital(CensusArguments),
     /// Households and the people in them, with traps: composition that neighbors know, a region
     /// that follows from the county, incomes that children lack, exact rents
-    Households(Census),
+    Households(CensusArguments),
     /// Tax returns of firms over several years, with traps: a district that shows the county, wages
     /// that firms without employees lack, exact amounts
-    Taxes(Census),
+    Taxes(CensusArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Census {
+pub(crate) struct CensusArguments {
     /// How many people
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,
@@ -531,9 +531,9 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What an audit must leave.
+/// The limit that an audit must leave.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Limit {
+pub(crate) enum AuditLimit {
     /// The fewest sensitive values.
     L(u64),
     /// The fewest rows.
@@ -542,13 +542,13 @@ pub(crate) enum Limit {
     Confidence(f64),
 }
 
-fn limit(text: &str) -> Result<Limit, String> {
+fn limit(text: &str) -> Result<AuditLimit, String> {
     let (name, number) = text.split_once('=').unwrap_or_default();
     let number = number.trim();
     match (name.trim(), number.parse::<u64>(), number.parse::<f64>()) {
-        ("l", Ok(l), _) if l >= 1 => Ok(Limit::L(l)),
-        ("k", Ok(k), _) if k >= 1 => Ok(Limit::K(k)),
-        ("confidence", _, Ok(limit)) if limit > 0.0 && limit <= 1.0 => Ok(Limit::Confidence(limit)),
+        ("l", Ok(l), _) if l >= 1 => Ok(AuditLimit::L(l)),
+        ("k", Ok(k), _) if k >= 1 => Ok(AuditLimit::K(k)),
+        ("confidence", _, Ok(limit)) if limit > 0.0 && limit <= 1.0 => Ok(AuditLimit::Confidence(limit)),
         ("confidence", ..) => Err("expected confidence=SHARE above 0 and at most 1, such as confidence=0.8".to_owned()),
         _ => Err("expected l=N, k=N with a whole number of at least 1, or confidence=SHARE, such as l=3".to_owned()),
     }

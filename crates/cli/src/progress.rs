@@ -28,7 +28,7 @@ enum Mode {
 }
 
 /// The progress display of long work; removed when dropped.
-pub(crate) struct Shown {
+pub(crate) struct ProgressDisplay {
     mode: Mode,
     started: Instant,
     state: Mutex<State>,
@@ -43,8 +43,8 @@ struct State {
     found: Option<String>,
 }
 
-impl Shown {
-    pub(crate) fn new(talk: &Talk) -> Shown {
+impl ProgressDisplay {
+    pub(crate) fn new(talk: &Talk) -> ProgressDisplay {
         let mode = match (talk.no_progress || talk.quiet, std::io::stderr().is_terminal()) {
             (true, _) => Mode::Hidden,
             (false, true) => Mode::Bar,
@@ -52,7 +52,7 @@ impl Shown {
         };
         let now = Instant::now();
         let state = State { bar: None, phase: String::new(), phase_started: now, last_line: None, found: None };
-        Shown { mode, started: now, state: Mutex::new(state) }
+        ProgressDisplay { mode, started: now, state: Mutex::new(state) }
     }
 
     /// The monitor of a call of the library; an interrupt of the command cancels it.
@@ -137,7 +137,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-impl Drop for Shown {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         if let Some(bar) = self.state.get_mut().unwrap_or_else(PoisonError::into_inner).bar.take() {
             bar.finish_and_clear();

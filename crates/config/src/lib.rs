@@ -42,9 +42,9 @@ pub use cluster::{Cluster, ClusterAddress};
 pub use database::{Address, Database, Engine, Selection};
 pub use error::{ConfigError, ConfigErrors};
 pub use position::{Excerpt, Position, quoted};
-pub use reader::{Field, Fields, Place, Reader};
-pub use source::Source;
-pub use tree::{At, Data, Node, key_text};
+pub use reader::{Field, Fields, Reader, WrongTable};
+pub use source::SourceSettings;
+pub use tree::{At, Data, TomlNode, key_text};
 pub use word::{Word, listed, nearest_word};
 
 /// Such files are written by hand; anything larger is the wrong file.
@@ -66,7 +66,7 @@ pub struct FileKind {
 pub fn load<T>(
     path: &Path,
     kind: FileKind,
-    read: impl FnOnce(&mut Reader<'_>, &Node) -> Option<T>,
+    read: impl FnOnce(&mut Reader<'_>, &TomlNode) -> Option<T>,
 ) -> Result<T, ConfigErrors> {
     parse(&read_text(path, kind)?, path, kind, read)
 }
@@ -76,7 +76,7 @@ pub fn parse<T>(
     text: &str,
     path: &Path,
     kind: FileKind,
-    read: impl FnOnce(&mut Reader<'_>, &Node) -> Option<T>,
+    read: impl FnOnce(&mut Reader<'_>, &TomlNode) -> Option<T>,
 ) -> Result<T, ConfigErrors> {
     if text.len() as u64 > BYTES_MAX {
         let problem = format!("larger than 1 MiB, which no {} is", kind.noun);
@@ -84,7 +84,7 @@ pub fn parse<T>(
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader::new(text, path);
-    let value = match Node::parse(text) {
+    let value = match TomlNode::parse(text) {
         Ok(root) => read(&mut reader, &root),
         Err(error) => {
             syntax::refuse(&mut reader, &error);

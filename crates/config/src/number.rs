@@ -6,7 +6,7 @@ use hedgerow_table::exact::Inexact;
 
 use crate::position::quoted;
 use crate::reader::{Field, Reader};
-use crate::tree::{Data, Node};
+use crate::tree::{Data, TomlNode};
 
 /// The range of a number.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +87,7 @@ impl Reader<'_> {
         None
     }
 
-    fn written(&self, node: &Node) -> String {
+    fn written(&self, node: &TomlNode) -> String {
         quoted(self.text_of(node))
     }
 }

@@ -8,7 +8,7 @@ use hedgerow_table::InputError;
 
 use crate::error::{ConfigError, ConfigErrors};
 use crate::position::{Lines, quoted};
-use crate::tree::{At, Data, Node};
+use crate::tree::{At, Data, TomlNode};
 use crate::word::{Word, listed, nearest_word};
 
 /// More than this is not read by anyone; the rest is counted.
@@ -21,12 +21,12 @@ pub struct Reader<'a> {
     errors: Vec<(usize, ConfigError)>,
     left_off: usize,
     pub warnings: Vec<InputError>,
-    places: &'static [Place],
+    places: &'static [WrongTable],
 }
 
 /// A table of a file with its words, for keys that stand in the wrong table.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct WrongTable {
     /// How the table is called: `limits`; empty for the keys at the top of the file.
     pub name: &'static str,
     pub words: &'static [Word],
@@ -35,7 +35,7 @@ pub struct Place {
 /// A value, and the word whose value it is.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<'n> {
-    pub node: &'n Node,
+    pub node: &'n TomlNode,
     word: &'static Word,
 }
 
@@ -43,7 +43,7 @@ pub struct Field<'n> {
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'n> {
     pub at: &'n Rc<At>,
-    entries: &'n [(String, Node)],
+    entries: &'n [(String, TomlNode)],
     words: &'static [Word],
 }
 
@@ -56,7 +56,7 @@ impl<'n> Fields<'n> {
 
 impl<'n> Field<'n> {
     /// One value of a table whose other keys are not known yet.
-    pub fn of(entries: &'n [(String, Node)], words: &'static [Word], key: &str) -> Option<Field<'n>> {
+    pub fn of(entries: &'n [(String, TomlNode)], words: &'static [Word], key: &str) -> Option<Field<'n>> {
         let word = words.iter().find(|word| word.name == key)?;
         entries.iter().find(|(name, _)| word.is(name)).map(|(_, node)| Field { node, word })
     }
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The tables of the file: a key that is unknown in one of them may belong into another.
-    pub fn set_places(&mut self, places: &'static [Place]) {
+    pub fn set_places(&mut self, places: &'static [WrongTable]) {
         self.places = places;
     }
 
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         self.errors.push((span.start, ConfigError { error, position, excerpt }));
     }
 
-    /// What was read before and is only now seen to be wrong.
+    /// Refuses a value that was read before and is only now seen to be wrong.
     pub fn refuse_place(&mut self, place: &str, problem: impl Into<String>, hint: impl Into<String>) {
         let error = InputError::new(place, problem, hint);
         self.errors.push((usize::MAX, ConfigError { error, position: None, excerpt: None }));
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A value exactly as it is written in the file.
-    pub fn text_of(&self, node: &Node) -> &'a str {
+    pub fn text_of(&self, node: &TomlNode) -> &'a str {
         self.lines.slice(&node.at.value)
     }
 
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A table with known keys only, and with all that it must have.
-    pub fn table<'n>(&mut self, node: &'n Node, words: &'static [Word], example: &str) -> Option<Fields<'n>> {
+    pub fn table<'n>(&mut self, node: &'n TomlNode, words: &'static [Word], example: &str) -> Option<Fields<'n>> {
         let Data::Table(entries) = &node.data else {
             let problem = format!("expected a table, found {}", node.type_name());
             self.refuse(&node.at, problem, format!("for example `{example}`"));
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         Some(Fields { at: &node.at, entries, words })
     }
 
-    fn known_key(&mut self, key: &str, entry: &Node, words: &'static [Word]) {
+    fn known_key(&mut self, key: &str, entry: &TomlNode, words: &'static [Word]) {
         match words.iter().find(|word| word.is(key)) {
             Some(word) if word.available => {}
             Some(word) => {
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
 
     /// Where a key belongs that is unknown in its own table.
     fn belongs(&self, key: &str) -> Option<String> {
-        let found: Vec<&Place> =
+        let found: Vec<&WrongTable> =
             self.places.iter().filter(|place| place.words.iter().any(|word| word.is(key))).collect();
         let word = found.first()?.words.iter().find(|word| word.is(key))?;
         let names = found.iter().map(|place| match place.name {

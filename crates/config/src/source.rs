@@ -8,11 +8,11 @@ use crate::cluster::{Cluster, ClusterAddress};
 use crate::database::{Address, Database, Selection};
 use crate::position::quoted;
 use crate::reader::{Field, Fields, Reader};
-use crate::tree::{At, Data, Node};
+use crate::tree::{At, Data, TomlNode};
 use crate::word::{Word, listed};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceSettings {
     /// Resolved against the folder of the file that names it; for a database or a table of a
     /// cluster its address, to be shown.
     pub path: PathBuf,
@@ -45,10 +45,10 @@ pub struct Source {
     absent: bool,
 }
 
-impl Source {
+impl SourceSettings {
     /// The source of a file that names none: rows in memory, and the defaults of a file.
-    pub fn of_rows_in_memory(place: String) -> Source {
-        Source {
+    pub fn of_rows_in_memory(place: String) -> SourceSettings {
+        SourceSettings {
             path: PathBuf::from("table in memory"),
             database: None,
             cluster: None,
@@ -136,7 +136,7 @@ pub const FORMATS: &[Word] = &[
     Word::value("stata", "a Stata file, its value labels as texts").also(&["dta"]),
 ];
 
-pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Source> {
+pub fn read(reader: &mut Reader<'_>, node: &TomlNode, folder: &Path) -> Option<SourceSettings> {
     let fields = reader.table(node, SOURCE, "[source]")?;
     let database = fields.get("url").map(|field| read_database(reader, &fields, field, folder));
     let cluster = fields.get("engine").map(|field| read_cluster(reader, &fields, field));
@@ -163,7 +163,7 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
         reader.refuse(&field.node.at, problem, "set `decimal = \",\"`, or choose another character");
     }
     let date_format = fields.get("date-format").and_then(|field| read_date_format(reader, field));
-    let source = Source {
+    let source = SourceSettings {
         path: PathBuf::new(),
         database: None,
         cluster: None,
@@ -181,7 +181,7 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
     if let Some(database) = database {
         let (database, place) = database?;
         let path = PathBuf::from(database.address.to_string());
-        return Some(Source { path, database: Some(database), place, ..source });
+        return Some(SourceSettings { path, database: Some(database), place, ..source });
     }
     let cluster = match cluster {
         Some(cluster) => Some(cluster?),
@@ -189,7 +189,7 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
     };
     if let Some(cluster) = cluster.as_ref().filter(|cluster| cluster.selection.is_some()) {
         let (path, place) = (PathBuf::from(cluster.address.to_string()), cluster.place.clone());
-        return Some(Source { path, cluster: Some(cluster.clone()), place, ..source });
+        return Some(SourceSettings { path, cluster: Some(cluster.clone()), place, ..source });
     }
     let (path, at) = path?;
     if let Some(format) = format.or(Format::of(Path::new(path)).ok()).filter(|format| !format.has_delimiter()) {
@@ -204,7 +204,7 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
     // A cluster has addresses of its own, such as `s3a://…`.
     let is_address = cluster.is_some() && path.contains("://");
     let path = if is_address { PathBuf::from(path) } else { folder.join(path) };
-    Some(Source { path, cluster, place: reader.place(at), ..source })
+    Some(SourceSettings { path, cluster, place: reader.place(at), ..source })
 }
 
 const DECIMALS: &[char] = &['.', ','];

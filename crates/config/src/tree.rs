@@ -26,7 +26,7 @@ enum Name {
 }
 
 #[derive(Debug)]
-pub struct Node {
+pub struct TomlNode {
     pub at: Rc<At>,
     pub data: Data,
 }
@@ -38,9 +38,9 @@ pub enum Data {
     Float,
     Boolean(bool),
     Moment(Datetime),
-    List(Vec<Node>),
+    List(Vec<TomlNode>),
     /// In the order of the file.
-    Table(Vec<(String, Node)>),
+    Table(Vec<(String, TomlNode)>),
 }
 
 impl At {
@@ -82,8 +82,8 @@ impl At {
     }
 }
 
-impl Node {
-    pub(crate) fn parse(text: &str) -> Result<Node, TomlError> {
+impl TomlNode {
+    pub(crate) fn parse(text: &str) -> Result<TomlNode, TomlError> {
         let document = Document::parse(text)?;
         Ok(from_item(document.as_item(), None, Name::Root, 0..0))
     }
@@ -117,7 +117,7 @@ pub fn key_text(key: &str) -> String {
 }
 
 /// The parser refuses more than eighty levels, so recursion is safe here.
-fn from_item(item: &Item, parent: Option<&Rc<At>>, name: Name, key: Range<usize>) -> Node {
+fn from_item(item: &Item, parent: Option<&Rc<At>>, name: Name, key: Range<usize>) -> TomlNode {
     let value = item.span().unwrap_or_else(|| key.clone());
     let at = Rc::new(At { parent: parent.cloned(), name, key, value });
     let data = match item {
@@ -127,12 +127,12 @@ fn from_item(item: &Item, parent: Option<&Rc<At>>, name: Name, key: Range<usize>
         Item::ArrayOfTables(tables) => {
             let element = |(number, table): (usize, &toml_edit::Table)| {
                 let element = At::element(&at, number, table.span());
-                Node { data: from_table(table, &element), at: element }
+                TomlNode { data: from_table(table, &element), at: element }
             };
             Data::List(tables.iter().enumerate().map(element).collect())
         }
     };
-    Node { at, data }
+    TomlNode { at, data }
 }
 
 fn from_value(value: &Value, at: &Rc<At>) -> Data {
@@ -146,7 +146,7 @@ fn from_value(value: &Value, at: &Rc<At>) -> Data {
         Value::Array(array) => {
             let element = |(number, value): (usize, &Value)| {
                 let element = At::element(at, number, value.span());
-                Node { data: from_value(value, &element), at: element }
+                TomlNode { data: from_value(value, &element), at: element }
             };
             Data::List(array.iter().enumerate().map(element).collect())
         }
@@ -165,7 +165,7 @@ fn from_table(table: &dyn TableLike, at: &Rc<At>) -> Data {
 mod tests {
     use super::*;
 
-    fn paths(node: &Node, into: &mut Vec<(String, Range<usize>)>) {
+    fn paths(node: &TomlNode, into: &mut Vec<(String, Range<usize>)>) {
         into.push((node.at.path(), node.at.key.clone()));
         match &node.data {
             Data::List(elements) => elements.iter().for_each(|element| paths(element, into)),
@@ -180,7 +180,7 @@ mod tests {
         let headers = "[[rule]]\nrequire.k = 1\n[[rule]]\n[rule.require]\nk = 2\n";
         for text in [inline, headers] {
             let mut found = Vec::new();
-            paths(&Node::parse(text).unwrap(), &mut found);
+            paths(&TomlNode::parse(text).unwrap(), &mut found);
             let names: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
             assert_eq!(
                 names,

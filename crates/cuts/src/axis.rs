@@ -49,15 +49,15 @@ pub struct Axis {
 
 #[derive(Debug, Clone)]
 pub enum Shape {
-    Line(Line),
+    Line(NumberLine),
     Order,
-    Tree(Vec<Node>),
+    Tree(Vec<HierarchyNode>),
 }
 
 /// Numbers or dates. A region between two cuts reaches from the one to the other, whether or not
 /// a value occurs in it.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct NumberLine {
     /// How many values are present; the missing one, if any, has this rank.
     present: u32,
     /// By rank of a present value: its place between the lowest (0) and the highest (1).
@@ -72,7 +72,7 @@ pub struct Line {
 
 /// A node of a hierarchy under which more than one value occurs; the first is the root.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct HierarchyNode {
     pub span: Span,
     /// The lowest level on which all values under it share a label.
     pub level: usize,
@@ -97,7 +97,7 @@ impl Axis {
                 debug_assert_eq!(codes.len(), size as usize);
                 Axis { ranks: Some(ranks_of(&codes)), codes, size, shape: Shape::Order }
             }
-            _ => Axis { ranks: None, codes: Vec::new(), size, shape: Shape::Line(Line::new(domain)) },
+            _ => Axis { ranks: None, codes: Vec::new(), size, shape: Shape::Line(NumberLine::new(domain)) },
         }
     }
 
@@ -181,7 +181,7 @@ impl Axis {
     }
 
     /// The lowest node of a tree over several ranks; `None` on other axes.
-    pub fn node(&self, found: Span) -> Option<&Node> {
+    pub fn node(&self, found: Span) -> Option<&HierarchyNode> {
         let Shape::Tree(nodes) = &self.shape else { return None };
         // Nodes stand in the order of their first rank, the wider before the narrower. All that
         // begin after the one looked for and not after `first` lie under it, so the way up from the
@@ -204,8 +204,8 @@ impl Axis {
     }
 }
 
-impl Line {
-    fn new(domain: &Domain) -> Line {
+impl NumberLine {
+    fn new(domain: &Domain) -> NumberLine {
         let present = domain.present() as u32;
         let number = |rank: u32| domain.number(rank).unwrap_or(0.0);
         let ends = (number(0), number(present.saturating_sub(1)));
@@ -213,7 +213,7 @@ impl Line {
         let cuts: Vec<Bound> = (0..present as usize).map(|rank| cut_before(domain, rank)).collect();
         let before = |rank: u32| if rank == 0 { None } else { cuts.get(rank as usize).copied() };
         let share = |low, high| interval_share(domain, domain.kind(), low, high);
-        Line {
+        NumberLine {
             present,
             places: (0..present).map(place).collect(),
             starts: (0..present).map(|rank| 1.0 - share(before(rank), None)).collect(),
@@ -300,7 +300,7 @@ fn ranks_of(codes: &[u32]) -> Vec<u32> {
 }
 
 /// Orders the codes along a hierarchy and finds its nodes.
-fn grow(hierarchy: &Hierarchy, size: u32) -> (Vec<u32>, Vec<Node>) {
+fn grow(hierarchy: &Hierarchy, size: u32) -> (Vec<u32>, Vec<HierarchyNode>) {
     let levels = hierarchy.levels();
     let label = |level: usize, code: u32| levels[level].map[code as usize];
     let mut codes: Vec<u32> = (0..size).collect();
@@ -325,7 +325,7 @@ fn grow(hierarchy: &Hierarchy, size: u32) -> (Vec<u32>, Vec<Node>) {
             rank += siblings.len() as u32;
         }
         waiting.extend(&children);
-        nodes.push(Node { span, level, parent: 0, children });
+        nodes.push(HierarchyNode { span, level, parent: 0, children });
     }
     nodes.sort_by_key(|node| (node.span.first, Reverse(node.span.last)));
     let mut above: Vec<usize> = Vec::new();

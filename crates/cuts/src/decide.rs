@@ -65,7 +65,7 @@ pub enum Cut {
 
 /// Where a cut lies that is tried at a median.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum CutSide {
     /// The median's people are shared, so that the left has half of all, rounded up.
     Through,
     /// They go left.
@@ -90,10 +90,10 @@ pub struct Around {
 /// The cuts to try at a median, best first, for people who can be divided. A relaxed cut goes
 /// through the value where its people are needed on both sides; strict ones lie above or below it,
 /// the more even one first.
-pub fn cuts_around(around: Around) -> Vec<Side> {
+pub fn cuts_around(around: Around) -> Vec<CutSide> {
     let mut cuts = Vec::with_capacity(3);
-    cuts.extend(around.more_than_half_through.then_some(Side::Through));
-    let mut between = [(around.after, Side::After), (around.before, Side::Before)];
+    cuts.extend(around.more_than_half_through.then_some(CutSide::Through));
+    let mut between = [(around.after, CutSide::After), (around.before, CutSide::Before)];
     // Cut after it, the left has `below + at`, and the right `above`: as even as the other cut or
     // more so exactly when `below` is at most `above`.
     if !around.as_many_above {
@@ -115,10 +115,10 @@ pub fn cuts_at(median: Median, strict: bool, minimum: u64) -> Vec<Cut> {
         as_many_above: above >= below,
         more_than_half_through: !strict && at > 1 && half < below + at && enough(half),
     };
-    let cut = |side: Side| match side {
-        Side::Through => Cut::Through { rank, left: half },
-        Side::After => Cut::Before(rank + 1),
-        Side::Before => Cut::Before(rank),
+    let cut = |side: CutSide| match side {
+        CutSide::Through => Cut::Through { rank, left: half },
+        CutSide::After => Cut::Before(rank + 1),
+        CutSide::Before => Cut::Before(rank),
     };
     cuts_around(around).into_iter().map(cut).collect()
 }

@@ -8,5 +8,5 @@ mod axis;
 pub mod decide;
 mod share;
 
-pub use axis::{Axis, Line, Node, Shape, Span};
+pub use axis::{Axis, HierarchyNode, NumberLine, Shape, Span};
 pub use share::{clipped_share, interval_share, position};

@@ -13,7 +13,7 @@ mod released;
 mod sqlite;
 
 use hedgerow_config::{Address, Database, Engine, Selection};
-use hedgerow_table::read::{Held, ReadOptions};
+use hedgerow_table::read::{HeldTable, ReadOptions};
 use hedgerow_table::{InputError, Spill, Table, TableError};
 
 pub use released::{Destination, fetch};
@@ -31,12 +31,12 @@ pub fn read(database: &Database, options: &ReadOptions<'_>) -> Result<Table, Tab
 }
 
 /// Reads as [`read`] does. A table in PostgreSQL that does not fit in memory stays there.
-pub fn read_within(database: &Database, options: &ReadOptions<'_>, spill: &Spill) -> Result<Held, TableError> {
+pub fn read_within(database: &Database, options: &ReadOptions<'_>, spill: &Spill) -> Result<HeldTable, TableError> {
     let parameters = Parameters::of(&database.address)?;
     let selection = selection_of(database, &parameters)?;
     match database.address.engine() {
         Engine::Postgres => postgres::read_within(&parameters, selection.as_ref(), options, spill),
-        Engine::Sqlite => sqlite::read(&parameters, selection.as_ref(), options).map(Held::Memory),
+        Engine::Sqlite => sqlite::read(&parameters, selection.as_ref(), options).map(HeldTable::Memory),
     }
 }
 
@@ -52,7 +52,7 @@ fn selection_of(database: &Database, parameters: &Parameters<'_>) -> Result<Opti
 }
 
 /// Columns with how their cells are read, and warnings about others.
-type Wanted<T> = (Vec<(String, T)>, Vec<InputError>);
+type ReadableColumns<T> = (Vec<(String, T)>, Vec<InputError>);
 
 /// The columns to read, and warnings about those that no table can hold, whose type is the error.
 /// Such a column is skipped, unless it was named.
@@ -60,7 +60,7 @@ fn wanted<'c, T>(
     columns: impl Iterator<Item = (&'c str, Result<T, String>)>,
     place: &str,
     options: &ReadOptions<'_>,
-) -> Result<Wanted<T>, TableError> {
+) -> Result<ReadableColumns<T>, TableError> {
     let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
     for (name, cells) in columns.filter(|(name, _)| options.wants(name)) {
         match cells {

@@ -137,7 +137,7 @@ fn write(store: &mut dyn Store, directory: &Path, place: &str, progress: &dyn Pr
         return Err(differs(MANIFEST));
     }
     for resource in &manifest.resources {
-        let content = Content::read(directory, resource)?;
+        let content = TableContent::read(directory, resource)?;
         let columns = columns_of(resource);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         store.create(&resource.name, &columns)?;
@@ -261,16 +261,16 @@ fn text_of(cell: &Cell<'_>) -> Option<String> {
 
 /// One table of a release in a directory.
 #[derive(Debug)]
-enum Content {
+enum TableContent {
     Table(Table),
     /// The codebook, which may be empty.
     Records(Vec<Vec<String>>),
 }
 
-impl Content {
-    fn read(directory: &Path, resource: &Resource) -> Result<Content, TableError> {
+impl TableContent {
+    fn read(directory: &Path, resource: &Resource) -> Result<TableContent, TableError> {
         if resource.name != CODEBOOK {
-            return Ok(Content::Table(read_released(directory, resource, &NoProgress)?));
+            return Ok(TableContent::Table(read_released(directory, resource, &NoProgress)?));
         }
         let path = directory.join(&resource.path);
         let text = read_text(&path, CODEBOOK_BYTES_MAX)?;
@@ -281,21 +281,21 @@ impl Content {
         }
         // The first is the header.
         records.drain(..records.len().min(1));
-        Ok(Content::Records(records))
+        Ok(TableContent::Records(records))
     }
 
     fn rows(&self) -> usize {
         match self {
-            Content::Table(table) => table.rows,
-            Content::Records(records) => records.len(),
+            TableContent::Table(table) => table.rows,
+            TableContent::Records(records) => records.len(),
         }
     }
 
     fn cells<'c>(&'c self, row: usize, cells: &mut Vec<Cell<'c>>) {
         cells.clear();
         match self {
-            Content::Table(table) => cells.extend(table.columns.iter().map(|column| cell_of(column, row))),
-            Content::Records(records) => cells.extend(records[row].iter().map(|text| match text.as_str() {
+            TableContent::Table(table) => cells.extend(table.columns.iter().map(|column| cell_of(column, row))),
+            TableContent::Records(records) => cells.extend(records[row].iter().map(|text| match text.as_str() {
                 "" => Cell::Missing,
                 text => Cell::Text(text),
             })),

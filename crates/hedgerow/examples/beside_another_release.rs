@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use hedgerow::{Attribute, Cells, Hierarchy, Model, Policy, Publish, ReadOptions, Release, Rule, Table, audit};
+use hedgerow::{Attribute, ColumnCells, Hierarchy, Model, Policy, Publish, ReadOptions, Release, Rule, Table, audit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args().nth(1).ok_or("name a directory for both releases")?);
@@ -43,9 +43,9 @@ fn two_salaries() -> Rule {
 
 fn people() -> Result<Table, hedgerow::Error> {
     let columns = [
-        ("age", Cells::from(vec![31i64, 34, 36, 38, 52, 54, 57, 58])),
-        ("zip", Cells::from(vec![101i64, 104, 112, 118, 103, 107, 115, 119])),
-        ("salary", Cells::from(vec!["low", "high", "low", "high", "high", "low", "high", "low"])),
+        ("age", ColumnCells::from(vec![31i64, 34, 36, 38, 52, 54, 57, 58])),
+        ("zip", ColumnCells::from(vec![101i64, 104, 112, 118, 103, 107, 115, 119])),
+        ("salary", ColumnCells::from(vec!["low", "high", "low", "high", "high", "low", "high", "low"])),
     ];
     Ok(Table::from_columns(columns, &ReadOptions::default())?)
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use hedgerow::{
-    Attribute, Cells, Hierarchy, Measure, Method, Model, Policy, Publication, Publish, ReadOptions, Rule, Table,
+    Attribute, ColumnCells, Hierarchy, Measure, Method, Model, Policy, Publication, Publish, ReadOptions, Rule, Table,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,7 +13,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ages = (0..60).map(|row| 18 + (row * 7) % 60).collect::<Vec<i64>>();
     let cities = (0..60).map(|row| ["Aalst", "Bruges", "Ghent"][row % 3]).collect::<Vec<_>>();
     let diseases = (0..60).map(|row| ["flu", "cold", "asthma", "gout"][row % 4]).collect::<Vec<_>>();
-    let columns = [("age", Cells::from(ages)), ("city", Cells::from(cities)), ("disease", Cells::from(diseases))];
+    let columns = [
+        ("age", ColumnCells::from(ages)),
+        ("city", ColumnCells::from(cities)),
+        ("disease", ColumnCells::from(diseases)),
+    ];
     let table = Table::from_columns(columns, &ReadOptions::default())?;
 
     for method in [Method::FullDomain, Method::Mondrian, Method::Cluster] {

@@ -1,6 +1,6 @@
 //! Rows in memory to a checked release: `cargo run -p hedgerow --example publish_rows --
 //! DIRECTORY`.
-use hedgerow::{Attribute, Cells, Hierarchy, Model, Policy, Publish, ReadOptions, Rule, Table, audit};
+use hedgerow::{Attribute, ColumnCells, Hierarchy, Model, Policy, Publish, ReadOptions, Rule, Table, audit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = std::env::args().nth(1).ok_or("name a directory for the release")?;
@@ -9,8 +9,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .attribute("disease", Attribute::sensitive())
         .rule(Rule::require(Model::k_anonymity(2)).and(Model::distinct_l_diversity(2)).protect("disease"))
         .build()?;
-    let columns =
-        [("age", Cells::from(vec![31i64, 34, 52, 58])), ("disease", Cells::from(vec!["flu", "cold", "flu", "asthma"]))];
+    let columns = [
+        ("age", ColumnCells::from(vec![31i64, 34, 52, 58])),
+        ("disease", ColumnCells::from(vec!["flu", "cold", "flu", "asthma"])),
+    ];
     let table = Table::from_columns(columns, &ReadOptions::default())?;
     let release = Publish::new(&policy, directory).source(&table).run()?.open()?;
     for guarantee in release.check()?.guarantees {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{Error, Monitor, Release, source};
 use hedgerow_publish::catalog;
 
-pub use hedgerow_publish::catalog::Entry;
+pub use hedgerow_publish::catalog::CatalogEntry;
 
 /// A folder of published releases, each with its custodian and its digest, in the order in which
 /// they were added.
@@ -22,32 +22,32 @@ impl Catalog {
 
     /// Copies a release into a catalog, which is made when it does not exist. A release that
     /// contradicts itself is refused. [`AddToCatalog`] has options.
-    pub fn add(folder: impl AsRef<Path>, release: impl AsRef<Path>) -> Result<Entry, Error> {
+    pub fn add(folder: impl AsRef<Path>, release: impl AsRef<Path>) -> Result<CatalogEntry, Error> {
         AddToCatalog::new(folder, release).run()
     }
 
     /// The releases, oldest first.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[CatalogEntry] {
         &self.inner.entries
     }
 
     /// The release of this name.
-    pub fn entry(&self, name: &str) -> Result<&Entry, Error> {
+    pub fn entry(&self, name: &str) -> Result<&CatalogEntry, Error> {
         Ok(self.inner.entry(name)?)
     }
 
     /// Where a release lies.
-    pub fn path(&self, entry: &Entry) -> PathBuf {
+    pub fn path(&self, entry: &CatalogEntry) -> PathBuf {
         self.inner.path(entry)
     }
 
     /// Opens a release, and says whether its files are still those that were added.
-    pub fn open(&self, entry: &Entry) -> Result<(Release, bool), Error> {
+    pub fn open(&self, entry: &CatalogEntry) -> Result<(Release, bool), Error> {
         self.open_with(entry, &Monitor::default())
     }
 
     /// As [`Catalog::open`], watched by a monitor that can also cancel.
-    pub fn open_with(&self, entry: &Entry, monitor: &Monitor<'_>) -> Result<(Release, bool), Error> {
+    pub fn open_with(&self, entry: &CatalogEntry, monitor: &Monitor<'_>) -> Result<(Release, bool), Error> {
         let release = Release::open_with(self.path(entry), monitor)?;
         let unchanged = release.digest()? == entry.digest;
         Ok((release, unchanged))
@@ -84,12 +84,12 @@ impl AddToCatalog {
     }
 
     /// Adds the release.
-    pub fn run(self) -> Result<Entry, Error> {
+    pub fn run(self) -> Result<CatalogEntry, Error> {
         self.run_with(&Monitor::default())
     }
 
     /// Adds the release, watched by a monitor that can also cancel.
-    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Entry, Error> {
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<CatalogEntry, Error> {
         let AddToCatalog { folder, release, name, custodian } = &self;
         let (name, custodian) = (name.as_deref(), custodian.as_deref());
         if source::address(release).is_none() {

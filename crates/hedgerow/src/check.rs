@@ -22,6 +22,7 @@ use crate::{Error, Monitor, Policy, Problem, Source};
 pub struct Check {
     /// Every guarantee: what is required and what the tables achieve.
     pub guarantees: Vec<Claim>,
+    /// Whether every guarantee holds and nothing contradicts. When false the exit code is 4.
     holds: bool,
     /// Where the release contradicts itself: its manifest, its codebook, its tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]

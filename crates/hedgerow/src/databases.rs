@@ -11,7 +11,7 @@ mod absent {
     use std::path::Path;
 
     use hedgerow_config::{Address, Database, Selection};
-    use hedgerow_table::read::{Held, ReadOptions};
+    use hedgerow_table::read::{HeldTable, ReadOptions};
     use hedgerow_table::{InputError, Progress, Spill, Table, TableError};
 
     fn refuse<T>(address: &Address) -> Result<T, TableError> {
@@ -23,7 +23,7 @@ mod absent {
         refuse(&database.address)
     }
 
-    pub(crate) fn read_within(database: &Database, _: &ReadOptions<'_>, _: &Spill) -> Result<Held, TableError> {
+    pub(crate) fn read_within(database: &Database, _: &ReadOptions<'_>, _: &Spill) -> Result<HeldTable, TableError> {
         refuse(&database.address)
     }
 

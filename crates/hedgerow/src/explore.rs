@@ -8,6 +8,7 @@ use hedgerow_publish::community::read_earlier;
 use hedgerow_publish::explore::Exploration as Found;
 use hedgerow_release::manifest::ClassSizes;
 use hedgerow_report::pictures::{Lattice, LatticeNode};
+use hedgerow_table::InputError;
 use serde::Serialize;
 
 use crate::{ByName, Error, Monitor, Policy, Problem, Source};
@@ -113,9 +114,18 @@ impl<'a> Explore<'a> {
         let closed = hedgerow_publish::closed_policy(policy, &table)?;
         let bound = Bound::with_earlier(closed.as_ref().unwrap_or(policy), &table, earlier)?;
         let found = hedgerow_publish::explore::explore(&bound, monitor)?;
-        let warnings = bound.warnings.iter().cloned().map(Problem::warning).collect();
+        let about_units = bound.units().map(|units| units_warning(policy, units.count));
+        let warnings = bound.warnings.iter().cloned().chain(about_units).map(Problem::warning).collect();
         Ok(Exploration::new(&found, warnings))
     }
+}
+
+/// Nodes hold over units, and their classes and risks are those of rows.
+fn units_warning(policy: &hedgerow_policy::Policy, units: usize) -> InputError {
+    let problem =
+        format!("the rows are about {units} units: the rules count these, and class sizes and risks are of rows");
+    let hint = "take the k of the rules for the risk of a unit";
+    InputError::new(policy.path.display().to_string(), problem, hint).about("units", [""; 0], Some(units as u64))
 }
 
 impl Exploration {

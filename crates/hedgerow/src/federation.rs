@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_joint::{Agreed, Attribute, Profile as JointProfile, Share};
+use hedgerow_joint::{Agreed, JointAttribute, Profile as JointProfile, Share};
 use hedgerow_policy::Summary;
 use hedgerow_publish::bind::{Bound, declared_table};
 use hedgerow_smc::baseline::Chances;
@@ -85,7 +85,8 @@ impl Agreement {
         let policy = policy.inner();
         let declared = declared_table(policy)?;
         let bound = Bound::new(policy, &declared)?;
-        let attribute = |(name, domain): (&str, &Domain)| Attribute { name: name.to_owned(), domain: domain.clone() };
+        let attribute =
+            |(name, domain): (&str, &Domain)| JointAttribute { name: name.to_owned(), domain: domain.clone() };
         let attributes = bound.judged_domains().into_iter().map(attribute).collect();
         let agreed = agree(policy, &bound)?.declared(attributes);
         let agreed = agreed.ok_or_else(|| Error::internal("declared values of other attributes"))?;

@@ -1,5 +1,6 @@
 //! From a data file to a policy to start from.
 
+mod exposed;
 mod trial;
 
 use std::collections::HashMap;
@@ -8,11 +9,13 @@ use std::path::{Path, PathBuf};
 use hedgerow_config::{Address, Engine, Selection};
 use hedgerow_policy::propose::{self, FoundFormats, ProposeOptions, detected_formats, suspected_nulls};
 use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{InputError, Refusal, TableError, whole};
+use hedgerow_table::{InputError, Refusal, Table, TableError, whole};
 
 use crate::dictionary;
 use crate::{Compared, Error, Monitor, Problem, Source, databases, source};
-use trial::{CONSISTENT_ROWS_MAX, HALF, Trial, all_lose_more_than_half, combinations_are_missing, consistent_methods};
+use trial::{
+    CONSISTENT_ROWS_MAX, HALF, PolicyTrial, all_lose_more_than_half, combinations_are_missing, consistent_methods,
+};
 
 pub use hedgerow_policy::propose::{ColumnProfile, Relation};
 
@@ -53,13 +56,23 @@ pub struct Propose<'a> {
     data: Source<'a>,
     policy: PathBuf,
     overwrite: bool,
+    on_read: Option<OnRead<'a>>,
+}
+
+/// A function that gets the rows.
+struct OnRead<'a>(Box<dyn Fn(&Table) + Send + 'a>);
+
+impl std::fmt::Debug for OnRead<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("OnRead")
+    }
 }
 
 impl<'a> Propose<'a> {
     /// Proposes a policy for a file, a table of a database, or rows in memory. A policy for rows in
     /// memory names no source.
     pub fn new(data: impl Into<Source<'a>>) -> Propose<'a> {
-        Propose { data: data.into(), policy: PathBuf::from("policy.toml"), overwrite: true }
+        Propose { data: data.into(), policy: PathBuf::from("policy.toml"), overwrite: true, on_read: None }
     }
 
     /// Where the policy will be written; `policy.toml` by default. Hierarchy files are proposed
@@ -76,6 +89,20 @@ impl<'a> Propose<'a> {
         self
     }
 
+    /// A function that gets the rows as soon as they are read: choosing a method takes longer.
+    ///
+    /// ```
+    /// let rows = std::sync::atomic::AtomicUsize::new(0);
+    /// let read = |table: &hedgerow::Table| rows.store(table.rows, std::sync::atomic::Ordering::Relaxed);
+    /// hedgerow::Propose::new("../../examples/hospital/patients.csv").on_read(read).run()?;
+    /// assert_eq!(rows.into_inner(), 96);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    pub fn on_read(mut self, tell: impl Fn(&Table) + Send + 'a) -> Self {
+        self.on_read = Some(OnRead(Box::new(tell)));
+        self
+    }
+
     /// Proposes.
     pub fn run(self) -> Result<Proposal, Error> {
         self.run_with(&Monitor::default())
@@ -83,7 +110,7 @@ impl<'a> Propose<'a> {
 
     /// Proposes, watched by a monitor that can also cancel.
     pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Proposal, Error> {
-        let Propose { data, policy, overwrite } = self;
+        let Propose { data, policy, overwrite, on_read } = self;
         if !overwrite {
             refuse_existing(&policy)?;
         }
@@ -106,6 +133,9 @@ impl<'a> Propose<'a> {
         }
         let shown = path.map_or_else(|| source::IN_MEMORY.to_owned(), source::shown);
         propose::refuse_unsuitable(&table, &shown).map_err(TableError::from)?;
+        if let Some(OnRead(tell)) = &on_read {
+            tell(&table);
+        }
         let folder = match policy.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -125,13 +155,13 @@ impl<'a> Propose<'a> {
         let mut options =
             ProposeOptions { database, selection, nulls, formats, described, ..ProposeOptions::default() };
         let mut proposed = propose::propose(&table, &source, &options);
-        let mut trial = Trial::new(&table, &proposed)?;
+        let mut trial = PolicyTrial::new(&table, &proposed)?;
         let mut kept = trial.as_ref().map(|trial| trial.all_methods(monitor)).transpose()?.flatten();
         if let Some(tried) = trial.as_ref().filter(|_| kept.as_deref().is_none_or(all_lose_more_than_half)) {
             options.costly = tried.costly(&proposed.protected, monitor)?;
             if !options.costly.is_empty() {
                 proposed = propose::propose(&table, &source, &options);
-                trial = Trial::new(&table, &proposed)?;
+                trial = PolicyTrial::new(&table, &proposed)?;
                 kept = trial.as_ref().map(|trial| trial.all_methods(monitor)).transpose()?.flatten();
             }
         }
@@ -145,26 +175,36 @@ impl<'a> Propose<'a> {
             if proposed.unit.is_some() && none_keeps(&kept) {
                 let options = ProposeOptions { one_row, no_unit, ..options.clone() };
                 proposed = propose::propose(&table, &source, &options);
-                trial = Trial::new(&table, &proposed)?;
+                trial = PolicyTrial::new(&table, &proposed)?;
                 kept = trial.as_ref().map(|trial| trial.all_methods(monitor)).transpose()?.flatten();
             }
         }
-        if proposed.unit.is_none() && combinations_are_missing(&table, &proposed) {
+        let missing = combinations_are_missing(&table, &proposed);
+        let mut is_consistent = false;
+        if proposed.unit.is_none() && missing {
             let options = ProposeOptions { consistent: true, ..options };
             let consistent = propose::propose(&table, &source, &options);
             let tried = match table.rows <= CONSISTENT_ROWS_MAX {
-                true => Trial::of_rows(&table, &consistent, table.rows)?,
+                true => PolicyTrial::of_rows(&table, &consistent, table.rows)?,
                 false => None,
             };
             let found = tried
                 .map(|trial| trial.compared(&trial.policy, Some(consistent_methods(kept.as_deref())), monitor))
                 .transpose()?;
-            match found.flatten().filter(|found| !all_lose_more_than_half(found)) {
-                Some(found) => (proposed, kept) = (consistent, Some(found)),
-                None => proposed.policy.push_str(INCONSISTENT),
+            if let Some(found) = found.flatten().filter(|found| !all_lose_more_than_half(found)) {
+                (proposed, kept, is_consistent) = (consistent, Some(found), true);
             }
         }
-        let text = kept.map_or_else(|| proposed.policy.clone(), |kept| with_best_method(&proposed.policy, &kept));
+        let mut text = kept.map_or_else(|| proposed.policy.clone(), |kept| with_best_method(&proposed.policy, &kept));
+        let mut warnings: Vec<InputError> = table.warnings.clone();
+        if missing && !is_consistent {
+            let found = exposed::examine(&table, &proposed, &text, monitor)?;
+            if found.as_ref().is_none_or(|found| found.people > 0) {
+                let warning = exposed::warning(&policy.display().to_string(), found.as_ref(), proposed.unit.is_some());
+                text.push_str(&exposed::comment(&warning));
+                warnings.push(warning);
+            }
+        }
         let mut files: Vec<(PathBuf, String)> =
             proposed.files.into_iter().map(|(path, text)| (folder.join(path), text)).collect();
         files.push((policy.clone(), text));
@@ -175,15 +215,10 @@ impl<'a> Propose<'a> {
             columns: proposed.profiles,
             relations: proposed.relations,
             rows: table.rows,
-            warnings: table.warnings.iter().cloned().chain(odd).map(Problem::warning).collect(),
+            warnings: warnings.into_iter().chain(odd).map(Problem::warning).collect(),
         })
     }
 }
-
-const INCONSISTENT: &str = "
-# Some combinations of values do not occur, and exclude rows of a class. `hedgerow audit --people` shows whom that exposes;
-# no release was found whose rules hold among the rows that are left (`consistent = true`) and that keeps half of the data.
-";
 
 /// The policy with what the methods keep as a comment, and by the method `cluster` where
 /// full-domain recoding loses more than half.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use hedgerow_smc::{Entry, Ledger};
+use hedgerow_smc::{Ledger, OpenedValues};
 use hedgerow_table::InputError;
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ use crate::Error;
 const BYTES_MAX: u64 = 1 << 30;
 
 /// The kinds whose values are numbers of rows: a small one is about few people.
-const COUNTS_OF_ROWS: [hedgerow_smc::Kind; 5] = [
-    hedgerow_smc::Kind::Totals,
-    hedgerow_smc::Kind::CountsAtProbe,
-    hedgerow_smc::Kind::Sizes,
-    hedgerow_smc::Kind::Histograms,
-    hedgerow_smc::Kind::ClippedSizes,
+const COUNTS_OF_ROWS: [hedgerow_smc::OpenedKind; 5] = [
+    hedgerow_smc::OpenedKind::Totals,
+    hedgerow_smc::OpenedKind::CountsAtProbe,
+    hedgerow_smc::OpenedKind::Sizes,
+    hedgerow_smc::OpenedKind::Histograms,
+    hedgerow_smc::OpenedKind::ClippedSizes,
 ];
 
 /// The ledger as JSON lines, one for each entry in order: `step`, `round`, `kind`, `about`,
@@ -38,7 +38,7 @@ const COUNTS_OF_ROWS: [hedgerow_smc::Kind; 5] = [
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 pub fn ledger_lines(ledger: &Ledger) -> String {
-    let line = |entry: &Entry| {
+    let line = |entry: &OpenedValues| {
         let line = json!({
             "step": "classes",
             "round": entry.round,
@@ -56,7 +56,7 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
 
 /// The opened values of one kind.
 #[derive(Debug, Default)]
-struct Opened {
+struct OpenedOfKind {
     entries: u64,
     values: u64,
     compared: u64,
@@ -72,7 +72,7 @@ pub(crate) fn summed_up(path: &Path) -> Result<Value, Error> {
         let problem = format!("has {bytes} bytes, at most {BYTES_MAX} are read");
         return Err(InputError::new(path.display().to_string(), problem, "name the ledger of one run").into());
     }
-    let mut kinds: BTreeMap<String, Opened> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, OpenedOfKind> = BTreeMap::new();
     let mut steps: Vec<(String, u64)> = Vec::new();
     let mut entries = 0u64;
     // The limit also holds for what grows while it is read.
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn the_smallest_number_of_rows_is_found_and_zeros_are_skipped() {
-        let sizes = hedgerow_smc::Kind::Sizes.describe();
-        let digits = hedgerow_smc::Kind::Digits.describe();
+        let sizes = hedgerow_smc::OpenedKind::Sizes.describe();
+        let digits = hedgerow_smc::OpenedKind::Digits.describe();
         let text = format!(
             "{{\"round\":0,\"kind\":\"{sizes}\",\"at_least\":[[5]],\"values\":[0,7,9]}}\n\n\
              {{\"step\":\"rows\",\"round\":2,\"kind\":\"{digits}\",\"values\":[1]}}\n"

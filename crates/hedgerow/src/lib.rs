@@ -188,15 +188,15 @@ mod why;
 pub use anonymity::{Anonymity, MeasureAnonymity, SensitiveDiversity};
 pub use audit::{Audit, audit};
 pub use by_name::ByName;
-pub use catalog::{AddToCatalog, Catalog, Entry};
+pub use catalog::{AddToCatalog, Catalog, CatalogEntry};
 pub use check::{Check, CheckTable};
 pub use compare::{Compare, Compared};
 pub use error::{Error, ErrorKind, Problem, Refusal, Severity};
 pub use explore::{Exploration, Explore, ExploredAttribute, ExploredNode, ExploredRisk, explore};
 pub use init::{ColumnProfile, Proposal, Propose, Relation, init, policy_beside};
 pub use measure::{
-    AttributeLoss, CountQueries, Losses, Measure, MeasureOptions, MeasuredTables, Measures, NumberError, QueryError,
-    QueryOptions, Scenario, SingledOut, SizeDistribution, TableMeasures,
+    AttributeLoss, CountQueries, CountedAlone, Losses, Measure, MeasureOptions, MeasuredTables, Measures, NumberError,
+    QueryError, QueryOptions, Scenario, SingledOut, SizeDistribution, TableMeasures,
 };
 pub use monitor::{Cancel, Monitor, Progress};
 pub use policy::{
@@ -207,7 +207,7 @@ pub use profile::{
     unique_by_level,
 };
 pub use publish::{CatalogAudit, Explain, Publish, Published, Search, Seconds, TableFormat, publish};
-pub use query::{Answer, Cell, Column, ColumnKind, Estimate, day_of, query_source};
+pub use query::{Answer, AnswerCell, AnswerColumn, ColumnKind, Estimate, day_of, query_source};
 pub use release::{NamedTable, Release};
 pub use report::{Report, Reported};
 pub use rules::{
@@ -222,13 +222,13 @@ pub use hedgerow_audit::adversaries::correlation::Weights;
 pub use hedgerow_audit::finding;
 pub use hedgerow_audit::{Adversary, Audited, Contradiction, UnknownAdversary};
 pub use hedgerow_policy::{
-    Algorithm, Anonymizer, Assignment, Kind, Labels, Loss, Method, RareValues, Role, SECONDS_MAX, Summary,
+    Algorithm, Anonymizer, Assignment, ClassLabels, Kind, Loss, Method, RareValues, Role, SECONDS_MAX, Summary,
 };
-pub use hedgerow_privacy::{Change, Distance, KnownRows, Reading};
+pub use hedgerow_privacy::{Change, Distance, KnownRows, NumberCloseness};
 pub use hedgerow_publish::cloning::{CloneReport, RareValue};
 pub use hedgerow_publish::search::NODES_MAX as LATTICE_NODES_MAX;
 pub use hedgerow_release::ReleasedClasses;
-pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, Rows, UnitCounts};
+pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, RowTotals, UnitCounts};
 pub use hedgerow_release::metadata::Metadata;
 /// How the title of every report begins.
 pub use hedgerow_report::TITLE as REPORT_TITLE;
@@ -236,7 +236,7 @@ pub use hedgerow_report::TITLE as REPORT_TITLE;
 pub use hedgerow_synth as synthetic;
 pub use hedgerow_table::date::Date;
 pub use hedgerow_table::hierarchy::{Bound, DateUnit};
-pub use hedgerow_table::read::Cells;
+pub use hedgerow_table::read::ColumnCells;
 pub use hedgerow_table::read::ReadOptions;
 pub use hedgerow_table::{Format, Table};
 

@@ -9,8 +9,8 @@ use crate::{Error, Monitor, Policy, Release, Source};
 pub use hedgerow_audit::max_likelihood::CountQueries;
 pub use hedgerow_audit::max_likelihood::MeasuredTables;
 pub use hedgerow_audit::{
-    AttributeLoss, Losses, MeasureOptions, Measures, NumberError, QueryError, QueryOptions, Scenario, SingledOut,
-    SizeDistribution, TableMeasures,
+    AttributeLoss, CountedAlone, Losses, MeasureOptions, Measures, NumberError, QueryError, QueryOptions, Scenario,
+    SingledOut, SizeDistribution, TableMeasures,
 };
 
 /// Measures a release against the source and the policy that it was made from: every loss measure,
@@ -72,6 +72,26 @@ impl<'a> Measure<'a> {
             sensitive: sensitive.map(|attribute| attribute.name.as_str()).collect(),
             k: bound.k(),
         };
-        Ok(hedgerow_audit::measure(self.release.inner(), &source, &self.queries, monitor)?)
+        let mut measures = hedgerow_audit::measure(self.release.inner(), &source, &self.queries, monitor)?;
+        count_units_alone(self.release.inner(), policy, &table, &mut measures);
+        Ok(measures)
+    }
+}
+
+/// Counts who is singled out by unit where the release does not say which rows are of one: the
+/// policy makes the same rows of the source again. Left as it is where it makes others.
+pub(crate) fn count_units_alone(
+    release: &hedgerow_release::Release,
+    policy: &hedgerow_policy::Policy,
+    source: &hedgerow_table::Table,
+    measures: &mut Measures,
+) {
+    let unlinked = release.manifest().and_then(|manifest| manifest.hedgerow.units).is_some_and(|units| !units.linked);
+    let Measures::Table(measures) = measures else { return };
+    if !unlinked || !policy.has_units() {
+        return;
+    }
+    if let Ok(units) = hedgerow_publish::units::of_released_rows(policy, source, release) {
+        measures.singled_out = hedgerow_audit::singled_out_among(release, Some(&units));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::report::{columns, value};
 use crate::{Error, Policy, Release};
 
-/// What a check found, each guarantee in a sentence. `check` is what `hedgerow check --json`
+/// The result of a check, each guarantee in a sentence. `check` is what `hedgerow check --json`
 /// prints.
 ///
 /// ```
@@ -27,7 +27,7 @@ pub fn of_claims(claims: &Value) -> String {
     hedgerow_report::part::claims(claims)
 }
 
-/// What each adversary learns. `audited` is what `hedgerow audit --json` prints.
+/// The findings about each adversary. `audited` is what `hedgerow audit --json` prints.
 pub fn of_audit(audited: &Value) -> String {
     hedgerow_report::part::adversaries(audited)
 }

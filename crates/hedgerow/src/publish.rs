@@ -8,7 +8,7 @@ use hedgerow_publish::catalog::Gate;
 use hedgerow_publish::cloning::CloneReport;
 use hedgerow_publish::search;
 use hedgerow_publish::{PublishOptions, RowStore};
-use hedgerow_release::manifest::{Claim, ClassSizes, Rows, UnitCounts};
+use hedgerow_release::manifest::{Claim, ClassSizes, RowTotals, UnitCounts};
 use hedgerow_release::metadata::Metadata;
 use hedgerow_table::InputError;
 use hedgerow_table::read::ReadOptions;
@@ -146,8 +146,8 @@ impl<'a> Publish<'a> {
     /// are kept in a private temporary file, in the folder that the environment variable `TMPDIR`
     /// names, else next to the destination. The release is the same, to the byte. Full-domain
     /// recoding and Mondrian can work so; other methods are refused when their rows do not fit.
-    /// What a run takes is foreseen before it searches, and a run that would take more is refused
-    /// then. `None` is half of what is free, where the system tells.
+    /// The memory of a run is estimated before it searches, and a run that would take more is
+    /// refused then. `None` is half of what is free, where the system tells.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
@@ -254,8 +254,8 @@ impl<'a> Publish<'a> {
             None => Ok(RowStore::Memory(rows.read_as(Some(policy), options)?)),
         };
         let source = match rows.table() {
-            Some(table) => hedgerow_publish::Source::Table(table),
-            None => hedgerow_publish::Source::Open(&open),
+            Some(table) => hedgerow_publish::RowSource::Table(table),
+            None => hedgerow_publish::RowSource::Open(&open),
         };
         let published = hedgerow_publish::publish(policy, source, &options)?;
         Ok(Published::new(published, self.explain))
@@ -269,7 +269,7 @@ pub struct Published {
     /// The directory of the release, or its address in a database.
     pub release: PathBuf,
     /// Rows in, out and suppressed.
-    pub rows: Rows,
+    pub rows: RowTotals,
     /// Units in, out and suppressed, where rows belong to units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub units: Option<UnitCounts>,
@@ -312,12 +312,12 @@ pub struct Seconds {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Search {
-    /// The level of every quasi-identifier.
+    /// The level of every quasi-identifier, for full-domain recoding.
     pub levels: ByName<usize>,
     /// The highest level of every quasi-identifier, in the same order.
     #[serde(skip)]
     pub tops: Vec<usize>,
-    /// Whether the loss is proven minimal.
+    /// Whether no node has a smaller loss. False when a limit ended the proof.
     pub proven: bool,
     /// The number of nodes that satisfy every rule, where they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,7 @@ use hedgerow_table::Table;
 
 use crate::{Error, Policy};
 
-pub use hedgerow_audit::query::{Answer, Cell, Column, ColumnKind, Estimate, day_of};
+pub use hedgerow_audit::query::{Answer, AnswerCell, AnswerColumn, ColumnKind, Estimate, day_of};
 
 /// The answer that the private rows give to the same query, exactly: to compare with, and for the
 /// custodian alone.
@@ -17,7 +17,7 @@ pub use hedgerow_audit::query::{Answer, Cell, Column, ColumnKind, Estimate, day_
 /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
 /// let table = hedgerow::read_source(&policy)?;
 /// let truth = hedgerow::query_source(&policy, &table, "SELECT COUNT(*) FROM data WHERE age < 40")?;
-/// let hedgerow::Cell::Estimate(count) = truth.lines[0][0] else { panic!() };
+/// let hedgerow::AnswerCell::Estimate(count) = truth.lines[0][0] else { panic!() };
 /// assert_eq!(count.certain, count.possible);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hedgerow_release::manifest::{Claim, Manifest};
-use hedgerow_release::{ReleasedClasses, Tables};
+use hedgerow_release::{ReleaseTables, ReleasedClasses};
 use hedgerow_table::read::read_table;
 use hedgerow_table::{InputError, Table};
 
@@ -111,8 +111,9 @@ impl Release {
     pub fn units_warning(&self) -> Option<Problem> {
         let units = self.inner().manifest()?.hedgerow.units.filter(|units| !units.linked)?;
         let problem = format!(
-            "the rows are about {} units, and the release does not say which rows are about one: class sizes, risks and \
-             those who are singled out are numbers of rows; the guarantees count units",
+            "the rows are about {} units, and the release does not say which rows are about one: class sizes and risks are \
+             numbers of rows, and so are those who are singled out where they are not called units; the guarantees count \
+             units",
             units.out
         );
         let hint = "take the k of the guarantees for the risk, and check the release with its policy";
@@ -150,7 +151,7 @@ impl Release {
     /// Its tables, without the codebook: one for generalized cells, two for buckets and clones, all
     /// of a decomposition.
     pub fn tables(&self) -> Result<Vec<NamedTable>, Error> {
-        if let Tables::Generalized(only) = self.inner.tables() {
+        if let ReleaseTables::Generalized(only) = self.inner.tables() {
             let name = self.resources().next().map_or_else(|| "data".to_owned(), |resource| resource.name.clone());
             return Ok(vec![NamedTable { name, table: only.table.clone() }]);
         }

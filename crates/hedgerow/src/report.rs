@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::check::check_release;
 #[cfg(feature = "federation")]
 use crate::ledger::summed_up;
+use crate::measure::count_units_alone;
 use crate::{Audit, Error, ErrorKind, MeasureOptions, Monitor, Policy, Release, Source};
 
 /// The largest lattice, in nodes, and the most work, in nodes times rows, that is explored for a
@@ -254,6 +255,9 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Va
         return Ok(part);
     };
     part.insert("rows".to_owned(), value(&manifest.hedgerow.rows)?);
+    if let Some(units) = &manifest.hedgerow.units {
+        part.insert("units".to_owned(), value(units)?);
+    }
     part.insert("columns".to_owned(), columns(manifest));
     part.insert("dependencies".to_owned(), value(&manifest.hedgerow.dependencies)?);
     // Where the other releases are those that a guarantee was judged with, it is recomputed too.
@@ -306,7 +310,8 @@ fn from_source(
         sensitive: sensitive.map(|attribute| attribute.name.as_str()).collect(),
         k: bound.k(),
     };
-    let measures = hedgerow_audit::measure(release, &source, options, monitor)?;
+    let mut measures = hedgerow_audit::measure(release, &source, options, monitor)?;
+    count_units_alone(release, policy, table, &mut measures);
     let mut part = Map::new();
     part.insert("comparison".to_owned(), value(&compare(release, &source)?)?);
     if let Measures::Table(measures) = &measures {

@@ -1,9 +1,9 @@
 //! The implications of a policy's rules: which are unsatisfiable, and which tables satisfy them.
 
-use hedgerow_privacy::rules::{Dependency, Standing};
+use hedgerow_privacy::rules::{Dependency, NormalFormStanding};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::decompose::choice::{Chosen, Unchosen};
-use hedgerow_publish::decompose::{self, Problem as Decomposition, Rules};
+use hedgerow_publish::decompose::{self, DecompositionProblem as Decomposition, Rules};
 use hedgerow_report::rules_graph::{GraphTable, RulesGraph};
 use hedgerow_table::InputError;
 use rand::SeedableRng;
@@ -247,9 +247,9 @@ fn dependency_report(rules: &Rules<'_>, dependency: &Dependency) -> DependencyRe
 fn chosen_tables(rules: &Rules<'_>, chosen: &Chosen) -> ChosenTables {
     let standings = chosen.standings.iter().zip(&rules.reduced.kept).map(|(standing, &rule)| {
         let (standing, table) = match standing {
-            Standing::NotReachable => ("not reachable", None),
-            Standing::Guarded(table) => ("guarded", Some(table + 1)),
-            Standing::Broken(_) => ("broken", None),
+            NormalFormStanding::NotReachable => ("not reachable", None),
+            NormalFormStanding::Guarded(table) => ("guarded", Some(table + 1)),
+            NormalFormStanding::Broken(_) => ("broken", None),
         };
         RuleStanding { rule: rule + 1, standing, table }
     });

@@ -31,7 +31,7 @@
 //! judged jointly at all.
 
 use super::Agreed;
-use super::rules::{Counts, Values, by_core, values_hold};
+use super::rules::{ClassCounts, RuleValues, by_core, values_hold};
 use crate::Share;
 use hedgerow_privacy::Distribution;
 
@@ -76,8 +76,8 @@ impl Agreed {
         &self,
         share: &Share,
         rows: &[u32],
-        values: Option<&Values>,
-        counts: Option<&Counts>,
+        values: Option<&RuleValues>,
+        counts: Option<&ClassCounts>,
         wholes: &[Distribution],
     ) -> bool {
         let different = values.is_none_or(|values| {
@@ -101,12 +101,12 @@ impl Agreed {
     }
 }
 
-impl Counts {
-    fn without(&self, own: &Counts) -> Counts {
+impl ClassCounts {
+    fn without(&self, own: &ClassCounts) -> ClassCounts {
         let less = |(all, own): (&Vec<u64>, &Vec<u64>)| {
             all.iter().zip(own).map(|(all, own)| all.saturating_sub(*own)).collect()
         };
-        Counts { histograms: self.histograms.iter().zip(&own.histograms).map(less).collect() }
+        ClassCounts { histograms: self.histograms.iter().zip(&own.histograms).map(less).collect() }
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
         Share { ranks: Vec::new(), codes: vec![codes.collect()], carried: Vec::new() }
     }
 
-    /// What any m custodians of these would see of a class, tried one coalition after the other;
+    /// The views of a class of any m of these custodians, tried one coalition after the other;
     /// `parts` are counts of values by custodian.
     fn sees_too_much(model: &Model, parts: &[Vec<u64>], whole: &Distribution, m: u32) -> bool {
         let guarantee = models::guarantee(model, &Context::default()).unwrap();

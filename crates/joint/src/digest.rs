@@ -7,10 +7,10 @@
 
 use hedgerow_cuts::{Axis, Shape, Span};
 use hedgerow_smc::baseline::Chances;
-use hedgerow_smc::{Digest, Fault, Limits, PROTOCOL_VERSION, Plan, Roster, Snapshot};
+use hedgerow_smc::{Digest, Fault, PROTOCOL_VERSION, Plan, Roster, RunLimits, Snapshot};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Agreed, Attribute, JointRule, Profile};
+use crate::{Agreed, JointAttribute, JointRule, Profile};
 
 /// The version of what an agreement means. It is raised whenever a release or an answer under the
 /// same terms could differ, so that programs that would decide differently do not compute together.
@@ -111,7 +111,7 @@ impl Terms {
         self.numbers([u64::from(span.first), u64::from(span.last)]);
     }
 
-    fn attribute(&mut self, Attribute { name, domain }: &Attribute) {
+    fn attribute(&mut self, JointAttribute { name, domain }: &JointAttribute) {
         self.text(name);
         self.text(domain.kind().name());
         self.number(u64::from(domain.missing_code().is_some()));
@@ -142,8 +142,8 @@ impl Terms {
         }
     }
 
-    fn limits(&mut self, limits: &Limits) {
-        let Limits { rounds_max, words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max } = *limits;
+    fn limits(&mut self, limits: &RunLimits) {
+        let RunLimits { rounds_max, words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max } = *limits;
         let rounds_max = u64::from(rounds_max);
         self.numbers([rounds_max, words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max]);
     }

@@ -10,14 +10,14 @@ use std::fmt;
 
 use hedgerow_cuts::{Axis, Span};
 use hedgerow_privacy::Distribution;
-use hedgerow_smc::{About, Coins, Inquiry, Kind, Turn};
+use hedgerow_smc::{About, Coins, Inquiry, OpenedKind, Turn};
 
-use super::judging::{Judged, Judging};
+use super::judging::{Judging, RuleVerdict};
 use super::part::Part;
 use super::ranges::Bounds;
-use super::request::{Answer, Request, Requested};
-use super::trial::{Compared, Side, View};
-use crate::{AgreedRef, Joined, JointClass, Share};
+use super::request::{Request, RequestAnswer, RequestedWords};
+use super::trial::{PartSide, PartView, TrialThresholds};
+use crate::{AgreedRef, JointClass, JointResult, Share};
 
 /// The most words in one request, not counting those of its last part; other parts wait for the
 /// next request.
@@ -32,19 +32,19 @@ pub struct Joint {
     parts: Vec<Part>,
     /// The number of parts so far: the number of the next part.
     named: u64,
-    classes: Vec<Found>,
+    classes: Vec<FoundClass>,
     depth: u32,
     /// The number of all rows: no count exceeds it.
     rows: u64,
-    compared: Compared,
+    compared: TrialThresholds,
     /// By axis, the rank of a declared missing value that no row of any custodian has.
     absent: Vec<Option<u32>>,
-    requested: Requested,
+    requested: RequestedWords,
     waiting: Waiting,
 }
 
 /// A class, with our rows in it.
-struct Found {
+struct FoundClass {
     part: u64,
     region: Vec<Span>,
     own: Vec<u32>,
@@ -67,7 +67,7 @@ impl Joint {
     /// custodian's own.
     pub fn new(agreed: AgreedRef, share: Share, coins: Coins) -> Joint {
         Joint {
-            compared: Compared::new(&agreed, 0),
+            compared: TrialThresholds::new(&agreed, 0),
             absent: vec![None; agreed.axes.len()],
             agreed,
             share,
@@ -78,13 +78,13 @@ impl Joint {
             classes: Vec::new(),
             depth: 0,
             rows: 0,
-            requested: Requested::default(),
+            requested: RequestedWords::default(),
             waiting: Waiting::Start,
         }
     }
 
-    fn view(&self) -> View<'_> {
-        View {
+    fn view(&self) -> PartView<'_> {
+        PartView {
             agreed: &self.agreed,
             share: &self.share,
             wholes: &self.wholes,
@@ -114,18 +114,18 @@ impl Joint {
     /// Requests what is needed next about the whole table, or continues with its parts.
     fn judge_whole(mut self, judging: Judging) -> Turn<Self> {
         match judging.judged() {
-            Judged::Breaks => Turn::Done(None),
-            Judged::Open => {
+            RuleVerdict::Breaks => Turn::Done(None),
+            RuleVerdict::Open => {
                 let (mut request, all) = (Request::default(), self.all_rows());
                 let about = About { what: "all rows", part: Some(0), attribute: None };
                 judging.request(self.view(), &[&all], about, &mut request);
                 self.ask(request, Waiting::Whole(Box::new(judging)))
             }
-            Judged::Holds => {
+            RuleVerdict::Holds => {
                 self.wholes = judging.into_wholes();
                 let region: Vec<Span> = self.agreed.axes.iter().map(Axis::whole).collect();
                 let dividable = hedgerow_cuts::decide::can_divide(self.rows, self.agreed.minimum());
-                let side = Side { span: Span::new(0, 0), rows: self.all_rows(), dividable };
+                let side = PartSide { span: Span::new(0, 0), rows: self.all_rows(), dividable };
                 let bounds: Vec<Bounds> = region.iter().map(|span| Bounds::within(*span)).collect();
                 let whole = Part::new(self.view(), 0, side, region, &bounds, 0);
                 self.named = 1;
@@ -139,12 +139,12 @@ impl Joint {
     /// time, so that none waits forever; children replace the part that was divided. The order is
     /// the same for all custodians.
     fn absorb(&mut self, requested: usize, answer: &[u64]) {
-        let mut answer = Answer::new(answer, self.requested);
+        let mut answer = RequestAnswer::new(answer, self.requested);
         let chosen: Vec<Part> = self.parts.drain(..requested).collect();
         let mut next = Vec::with_capacity(chosen.len());
         for mut part in chosen {
             let own = answer.take(part.requested());
-            let view = View {
+            let view = PartView {
                 agreed: &self.agreed,
                 share: &self.share,
                 wholes: &self.wholes,
@@ -169,7 +169,7 @@ impl Joint {
             if part.is_class() {
                 self.depth = self.depth.max(part.depth);
                 let region = part.released_region(&self.agreed);
-                self.classes.push(Found { part: part.ground.part, region, own: part.ground.rows, rows: 0 });
+                self.classes.push(FoundClass { part: part.ground.part, region, own: part.ground.rows, rows: 0 });
             } else {
                 self.parts.push(part);
             }
@@ -182,7 +182,7 @@ impl Joint {
         if self.named > max {
             return Turn::Exceeds { what: "parts", found: self.named, max };
         }
-        let view = View {
+        let view = PartView {
             agreed: &self.agreed,
             share: &self.share,
             wholes: &self.wholes,
@@ -209,7 +209,7 @@ impl Joint {
         let mut request = Request::default();
         for class in chosen {
             let about = About { what: "a released class", part: Some(class.part), attribute: None };
-            request.count(Kind::Sizes, about, [class.own.len() as u64]);
+            request.count(OpenedKind::Sizes, about, [class.own.len() as u64]);
         }
         let waiting = Waiting::Sizes(from, chosen.len());
         self.ask(request, waiting)
@@ -223,19 +223,19 @@ impl Joint {
         }
         let mut of_row = vec![0; self.share.rows()];
         let mut classes = Vec::with_capacity(self.classes.len());
-        for (number, Found { region, own, rows, .. }) in (0u32..).zip(self.classes) {
+        for (number, FoundClass { region, own, rows, .. }) in (0u32..).zip(self.classes) {
             own.into_iter().for_each(|row| of_row[row as usize] = number);
             classes.push(JointClass { region, rows });
         }
-        Turn::Done(Some(Joined { classes, of_row, depth: self.depth }))
+        Turn::Done(Some(JointResult { classes, of_row, depth: self.depth }))
     }
 }
 
 impl Inquiry for Joint {
     /// `None` when even the whole, as one class, breaks a rule.
-    type Output = Option<Joined>;
+    type Output = Option<JointResult>;
 
-    fn may_open(&self) -> Vec<Kind> {
+    fn may_open(&self) -> Vec<OpenedKind> {
         self.agreed.may_open()
     }
 
@@ -244,12 +244,12 @@ impl Inquiry for Joint {
             Waiting::Start => {
                 let about = About { what: "all rows", part: Some(0), attribute: None };
                 let mut request = Request::default();
-                request.count(Kind::Sizes, about, [self.share.rows() as u64]);
+                request.count(OpenedKind::Sizes, about, [self.share.rows() as u64]);
                 // A single publisher measures extents over the values that occur, and the missing
                 // value is declared whether or not a row lacks its value.
                 for (axis, missing) in self.agreed.declared_missing() {
                     let about = About { what: "a missing value", part: Some(0), attribute: Some(axis as u32) };
-                    request.any(Kind::Presence, about, [self.share.ranks[axis].contains(&missing)]);
+                    request.any(OpenedKind::Presence, about, [self.share.ranks[axis].contains(&missing)]);
                 }
                 // The number of rows is not known yet: the agreed limit is used.
                 self.rows = self.agreed.limits.rows_max;
@@ -263,11 +263,11 @@ impl Inquiry for Joint {
                 if rows < self.share.rows() as u64 {
                     return Turn::Impossible("fewer rows in all than we have ourselves");
                 }
-                let flags = Answer::new(answer, self.requested).flags();
+                let flags = RequestAnswer::new(answer, self.requested).flags();
                 for ((axis, missing), raised) in self.agreed.declared_missing().zip(flags) {
                     self.absent[axis] = (*raised == 0).then_some(missing);
                 }
-                (self.rows, self.compared) = (rows, Compared::new(&self.agreed, rows));
+                (self.rows, self.compared) = (rows, TrialThresholds::new(&self.agreed, rows));
                 if rows < self.agreed.minimum() {
                     return Turn::Done(None);
                 }
@@ -275,7 +275,7 @@ impl Inquiry for Joint {
                 self.judge_whole(judging)
             }
             Waiting::Whole(mut judging) => {
-                judging.absorb(self.view(), 1, &mut Answer::new(answer, self.requested));
+                judging.absorb(self.view(), 1, &mut RequestAnswer::new(answer, self.requested));
                 self.judge_whole(*judging)
             }
             Waiting::Parts(requested) => {

@@ -8,27 +8,27 @@
 //! custodian objects opens.
 
 use hedgerow_privacy::Distribution;
-use hedgerow_smc::{About, Kind};
+use hedgerow_smc::{About, OpenedKind};
 
-use super::request::{Answer, Request};
-use super::rules::{Counts, Values};
-use super::trial::View;
+use super::request::{Request, RequestAnswer};
+use super::rules::{ClassCounts, RuleValues};
+use super::trial::PartView;
 
 /// Some classes, all of which must satisfy the rules.
 #[derive(Debug)]
 pub(super) struct Judging {
-    stage: Stage,
+    stage: JudgingStage,
     /// Whether the one class is the whole, which distributions are compared with. It is compared
     /// with itself; before its distribution is known, none can object.
     whole: bool,
     wholes: Vec<Distribution>,
     /// Of each class, once they are requested.
-    values: Vec<Values>,
-    counts: Vec<Counts>,
+    values: Vec<RuleValues>,
+    counts: Vec<ClassCounts>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum JudgingStage {
     Comparing,
     Histograms,
     Objecting,
@@ -37,27 +37,27 @@ enum Stage {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Judged {
+pub(super) enum RuleVerdict {
     Open,
     Holds,
     Breaks,
 }
 
 impl Judging {
-    pub(super) fn new(view: View<'_>, whole: bool) -> Judging {
+    pub(super) fn new(view: PartView<'_>, whole: bool) -> Judging {
         let (values, counts, wholes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut judging = Judging { stage: Stage::Comparing, whole, wholes, values, counts };
+        let mut judging = Judging { stage: JudgingStage::Comparing, whole, wholes, values, counts };
         if !view.agreed.compares() {
             judging.stage = judging.after_comparing(view);
         }
         judging
     }
 
-    pub(super) fn judged(&self) -> Judged {
+    pub(super) fn judged(&self) -> RuleVerdict {
         match self.stage {
-            Stage::Holds => Judged::Holds,
-            Stage::Breaks => Judged::Breaks,
-            _ => Judged::Open,
+            JudgingStage::Holds => RuleVerdict::Holds,
+            JudgingStage::Breaks => RuleVerdict::Breaks,
+            _ => RuleVerdict::Open,
         }
     }
 
@@ -66,39 +66,39 @@ impl Judging {
         self.wholes
     }
 
-    fn objects_early(&self, view: View<'_>) -> bool {
+    fn objects_early(&self, view: PartView<'_>) -> bool {
         !self.whole && view.agreed.objects_by_own_rows()
     }
 
-    fn after_comparing(&self, view: View<'_>) -> Stage {
-        if view.agreed.needs_histograms() { Stage::Histograms } else { self.after_histograms(view) }
+    fn after_comparing(&self, view: PartView<'_>) -> JudgingStage {
+        if view.agreed.needs_histograms() { JudgingStage::Histograms } else { self.after_histograms(view) }
     }
 
-    fn after_histograms(&self, view: View<'_>) -> Stage {
+    fn after_histograms(&self, view: PartView<'_>) -> JudgingStage {
         let late = self.whole && view.agreed.objects_by_own_rows();
-        if late || view.agreed.objects_after_opening() { Stage::Objecting } else { Stage::Holds }
+        if late || view.agreed.objects_after_opening() { JudgingStage::Objecting } else { JudgingStage::Holds }
     }
 
     /// Our share of the next request; `classes` are our rows of each.
-    pub(super) fn request(&self, view: View<'_>, classes: &[&[u32]], about: About, request: &mut Request) {
+    pub(super) fn request(&self, view: PartView<'_>, classes: &[&[u32]], about: About, request: &mut Request) {
         let (agreed, share) = (view.agreed, view.share);
         match self.stage {
-            Stage::Comparing => {
+            JudgingStage::Comparing => {
                 classes.iter().for_each(|rows| agreed.compare(share, rows, about, request));
                 if self.objects_early(view) {
                     let objects = |rows: &&[u32]| !agreed.own_part_holds(share, rows, view.wholes);
                     // One flag for all of them: a custodian does not disclose which class it
                     // objects to.
-                    request.any(Kind::Objections, about, [classes.iter().any(objects)]);
+                    request.any(OpenedKind::Objections, about, [classes.iter().any(objects)]);
                 }
             }
-            Stage::Histograms => {
+            JudgingStage::Histograms => {
                 for rows in classes {
                     let own = agreed.own_counts(share, rows);
-                    request.count(Kind::Histograms, about, own.histograms.concat());
+                    request.count(OpenedKind::Histograms, about, own.histograms.concat());
                 }
             }
-            Stage::Objecting => {
+            JudgingStage::Objecting => {
                 let wholes = if self.whole { &self.wholes } else { view.wholes };
                 let objects = |(place, rows): (usize, &&[u32])| {
                     let (values, counts) = (self.values.get(place), self.counts.get(place));
@@ -107,35 +107,35 @@ impl Judging {
                         false => !agreed.rest_holds(share, rows, values, counts, wholes),
                     }
                 };
-                request.any(Kind::Objections, about, [classes.iter().enumerate().any(objects)]);
+                request.any(OpenedKind::Objections, about, [classes.iter().enumerate().any(objects)]);
             }
-            Stage::Holds | Stage::Breaks => {}
+            JudgingStage::Holds | JudgingStage::Breaks => {}
         }
     }
 
     /// Takes the answer.
-    pub(super) fn absorb(&mut self, view: View<'_>, classes: usize, answer: &mut Answer<'_>) {
+    pub(super) fn absorb(&mut self, view: PartView<'_>, classes: usize, answer: &mut RequestAnswer<'_>) {
         let agreed = view.agreed;
         self.stage = match self.stage {
-            Stage::Comparing => {
-                let found: Vec<(bool, Values)> = (0..classes).map(|_| agreed.compared(answer)).collect();
+            JudgingStage::Comparing => {
+                let found: Vec<(bool, RuleValues)> = (0..classes).map(|_| agreed.compared(answer)).collect();
                 let objected = self.objects_early(view) && answer.raised();
                 let holds = found.iter().all(|(holds, values)| *holds && agreed.enough_values(values));
                 self.values = found.into_iter().map(|(_, values)| values).collect();
-                if holds && !objected { self.after_comparing(view) } else { Stage::Breaks }
+                if holds && !objected { self.after_comparing(view) } else { JudgingStage::Breaks }
             }
-            Stage::Histograms => {
+            JudgingStage::Histograms => {
                 self.counts = (0..classes).map(|_| agreed.read(answer)).collect();
                 if let (true, Some(counts)) = (self.whole, self.counts.first()) {
                     self.wholes = agreed.wholes(counts);
                 }
                 let wholes = if self.whole { &self.wholes } else { view.wholes };
                 let holds = self.counts.iter().all(|counts| agreed.shares_hold(counts, wholes));
-                if holds { self.after_histograms(view) } else { Stage::Breaks }
+                if holds { self.after_histograms(view) } else { JudgingStage::Breaks }
             }
-            Stage::Objecting if answer.raised() => Stage::Breaks,
-            Stage::Objecting => Stage::Holds,
-            settled @ (Stage::Holds | Stage::Breaks) => settled,
+            JudgingStage::Objecting if answer.raised() => JudgingStage::Breaks,
+            JudgingStage::Objecting => JudgingStage::Holds,
+            settled @ (JudgingStage::Holds | JudgingStage::Breaks) => settled,
         };
     }
 }
@@ -144,16 +144,16 @@ impl Judging {
 #[cfg(test)]
 pub(super) mod together {
     use super::*;
-    use crate::trial::Compared;
+    use crate::trial::TrialThresholds;
     use crate::{Agreed, Share};
 
     /// Whether all rows of all custodians satisfy the rules as one class.
     pub(crate) fn stands(agreed: &Agreed, shares: &[Share], wholes: &[Distribution]) -> bool {
         let rows: Vec<Vec<u32>> = shares.iter().map(|share| (0..share.rows() as u32).collect()).collect();
-        let compared = Compared::new(agreed, rows.iter().map(|rows| rows.len() as u64).sum());
-        let view = |share| View { agreed, share, wholes, compared: &compared, absent: &[] };
+        let compared = TrialThresholds::new(agreed, rows.iter().map(|rows| rows.len() as u64).sum());
+        let view = |share| PartView { agreed, share, wholes, compared: &compared, absent: &[] };
         let mut all: Vec<Judging> = shares.iter().map(|share| Judging::new(view(share), false)).collect();
-        while all[0].judged() == Judged::Open {
+        while all[0].judged() == RuleVerdict::Open {
             let mut requests = Vec::new();
             for ((judging, share), rows) in all.iter().zip(shares).zip(&rows) {
                 let mut request = Request::default();
@@ -171,10 +171,10 @@ pub(super) mod together {
             }
             answer[flags..].iter_mut().for_each(|flag| *flag = u64::from(*flag > 0));
             for (judging, share) in all.iter_mut().zip(shares) {
-                judging.absorb(view(share), 1, &mut Answer::new(&answer, requested));
+                judging.absorb(view(share), 1, &mut RequestAnswer::new(&answer, requested));
             }
             assert!(all.iter().all(|judging| judging.judged() == all[0].judged()), "custodians disagree");
         }
-        all[0].judged() == Judged::Holds
+        all[0].judged() == RuleVerdict::Holds
     }
 }

@@ -40,6 +40,7 @@ mod inquiry;
 mod judging;
 mod own;
 mod part;
+mod profile;
 mod ranges;
 #[cfg(feature = "rehearse")]
 mod rehearse;
@@ -52,33 +53,27 @@ mod trial;
 
 use std::sync::Arc;
 
-use hedgerow_privacy::{OnMerge, Rule};
-use hedgerow_smc::{Kind, Limits};
+use hedgerow_privacy::{BoundRule, OnMerge};
+use hedgerow_smc::{OpenedKind, RunLimits};
 use hedgerow_table::{Codes, Domain, with_codes};
 
 use hedgerow_cuts::{Axis, Shape, Span};
 
 pub use digest::{AGREEMENT_VERSION, ANSWERED_VERSIONS};
 pub use inquiry::Joint;
+pub use profile::{Profile, ProfileRun};
 #[cfg(feature = "rehearse")]
 pub use rehearse::{Rehearsed, RehearsedRelease, rehearse, rehearse_release};
-pub use rows::{Batch, Fitting, JointRow};
+pub use rows::{Batch, BatchFitting, JointRow};
 pub use rules::JointRule;
 pub use share::Share;
-
-/// Which protocols answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    Masked,
-    Baseline,
-}
 
 /// The agreement of all custodians before they start.
 #[derive(Debug)]
 pub struct Agreed {
     /// Names and values of all attributes, the quasi-identifiers first; empty where only a trial is
     /// made, with the rows of one table dealt out.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Vec<JointAttribute>,
     pub axes: Vec<Axis>,
     /// How much the extent of each axis counts where the widest is chosen.
     pub weights: Vec<f64>,
@@ -100,12 +95,12 @@ pub struct Agreed {
     /// the release, and every question about it is a computation of its own.
     pub apart: bool,
     /// The limits of a run.
-    pub limits: Limits,
+    pub limits: RunLimits,
 }
 
 /// An attribute with all values that there can be: declared, never taken from rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Attribute {
+pub struct JointAttribute {
     pub name: String,
     pub domain: Domain,
 }
@@ -131,7 +126,7 @@ impl JointClass {
 
 /// The result of a run for a custodian.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Joined {
+pub struct JointResult {
     /// The same for all custodians.
     pub classes: Vec<JointClass>,
     /// The class of each of this custodian's rows.
@@ -147,12 +142,12 @@ impl Agreed {
     pub fn new(
         axes: Vec<Axis>,
         cardinalities: &[usize],
-        rules: Vec<Rule>,
+        rules: Vec<BoundRule>,
         strict: bool,
         tight: bool,
     ) -> Option<Agreed> {
         let quasi = axes.len();
-        let joint = |rule: Rule| {
+        let joint = |rule: BoundRule| {
             let over_quasi = rule.know.iter().all(|&attribute| attribute < quasi) && !rule.know.is_empty();
             let protect = match rule.protect {
                 Some(attribute) => Some(attribute.checked_sub(quasi)?),
@@ -182,7 +177,7 @@ impl Agreed {
 
     /// The same with the declared values of all attributes, the quasi-identifiers first; nothing
     /// when they are not those that the axes and rules were made for.
-    pub fn declared(self, attributes: Vec<Attribute>) -> Option<Agreed> {
+    pub fn declared(self, attributes: Vec<JointAttribute>) -> Option<Agreed> {
         let sizes = self.axes.iter().map(|axis| axis.size() as usize).chain(self.cardinalities.iter().copied());
         let found = attributes.iter().map(|attribute| attribute.domain.cardinality());
         sizes.eq(found).then_some(Agreed { attributes, ..self })
@@ -213,25 +208,25 @@ impl Agreed {
             sites: 1,
             towards: 0,
             apart: false,
-            limits: Limits::default(),
+            limits: RunLimits::default(),
         }
     }
 
     /// The kinds of values that finding the classes can open: what custodians agree to before they
     /// start.
-    pub fn may_open(&self) -> Vec<Kind> {
+    pub fn may_open(&self) -> Vec<OpenedKind> {
         let values = self.different_values().next().is_some();
         let objections = self.objects_by_own_rows() || self.objects_after_opening();
         let requested = [
-            (Kind::Sizes, true),
-            (Kind::Digits, true),
-            (Kind::CountsAtProbe, true),
-            (Kind::Histograms, self.needs_histograms()),
-            (Kind::Presence, (values && self.towards == 0) || self.declared_missing().next().is_some()),
-            (Kind::Sites, self.sites > 1),
-            (Kind::Holders, values && self.towards > 0),
-            (Kind::ClippedSizes, !self.clips().is_empty()),
-            (Kind::Objections, objections),
+            (OpenedKind::Sizes, true),
+            (OpenedKind::Digits, true),
+            (OpenedKind::CountsAtProbe, true),
+            (OpenedKind::Histograms, self.needs_histograms()),
+            (OpenedKind::Presence, (values && self.towards == 0) || self.declared_missing().next().is_some()),
+            (OpenedKind::Sites, self.sites > 1),
+            (OpenedKind::Holders, values && self.towards > 0),
+            (OpenedKind::ClippedSizes, !self.clips().is_empty()),
+            (OpenedKind::Objections, objections),
         ];
         requested.into_iter().filter(|(_, requested)| *requested).map(|(kind, _)| kind).collect()
     }

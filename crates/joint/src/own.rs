@@ -4,13 +4,13 @@ use std::fmt;
 
 use hedgerow_cuts::Span;
 
-use super::trial::{Ground, View};
+use super::trial::{Ground, PartView};
 
 /// Our ranks in order, so that a probe of a median need not read all rows. Never printed.
 pub(super) struct Sorted(Vec<u32>);
 
 impl Sorted {
-    pub(super) fn new(attribute: usize, view: View<'_>, ground: &Ground) -> Sorted {
+    pub(super) fn new(attribute: usize, view: PartView<'_>, ground: &Ground) -> Sorted {
         let ranks = &view.share.ranks[attribute];
         let mut own: Vec<u32> = ground.rows.iter().map(|row| ranks[*row as usize]).collect();
         own.sort_unstable();

@@ -7,12 +7,12 @@
 //! counts of at most twice as many attributes as necessary. Of several attributes that can be cut
 //! the widest is taken, as if they had been tried one after the other.
 
-use hedgerow_smc::{About, Coins, Kind};
+use hedgerow_smc::{About, Coins, OpenedKind};
 
 use super::Agreed;
 use super::ranges::{Bounds, Ranges};
-use super::request::{Answer, Request, Requested};
-use super::trial::{Ground, Side, Trial, Verdict, View};
+use super::request::{Request, RequestAnswer, RequestedWords};
+use super::trial::{AttributeTrial, Ground, PartSide, PartView, TrialVerdict};
 use hedgerow_cuts::{Axis, Span, decide};
 
 #[derive(Debug)]
@@ -22,36 +22,43 @@ pub(super) struct Part {
     pub(super) depth: u32,
     /// Whether it has enough rows for two classes.
     dividable: bool,
-    requested: Requested,
+    requested: RequestedWords,
     tried: Vec<bool>,
-    stage: Stage,
+    stage: PartStage,
 }
 
 #[derive(Debug)]
-enum Stage {
+enum PartStage {
     /// The ranges of values on some axes.
     Ranges(Ranges),
     /// Some attributes, the widest first, and their number at the start.
-    Trying(Vec<Trial>, usize),
+    Trying(Vec<AttributeTrial>, usize),
     Class,
 }
 
 impl Part {
     /// `part` is its name, `side` are our rows in it, and `bounds` are the known ranges of values.
-    pub(super) fn new(view: View<'_>, part: u64, side: Side, region: Vec<Span>, bounds: &[Bounds], depth: u32) -> Part {
+    pub(super) fn new(
+        view: PartView<'_>,
+        part: u64,
+        side: PartSide,
+        region: Vec<Span>,
+        bounds: &[Bounds],
+        depth: u32,
+    ) -> Part {
         let agreed = view.agreed;
-        let Side { rows, dividable, .. } = side;
+        let PartSide { rows, dividable, .. } = side;
         let open = (0..region.len()).filter(|axis| bounds[*axis].is_open());
         let requested: Vec<(usize, Bounds)> =
             open.filter(|axis| dividable || shows_extent(agreed, *axis)).map(|axis| (axis, bounds[axis])).collect();
         let people = bounds.iter().map(|bounds| bounds.span).collect();
         let tried = vec![false; region.len()];
         let stage = match requested.is_empty() {
-            true => Stage::Class,
-            false => Stage::Ranges(Ranges::new(requested, &rows, view.share)),
+            true => PartStage::Class,
+            false => PartStage::Ranges(Ranges::new(requested, &rows, view.share)),
         };
         let ground = Ground { part, rows, people, region };
-        let mut part = Part { ground, depth, dividable, requested: Requested::default(), tried, stage };
+        let mut part = Part { ground, depth, dividable, requested: RequestedWords::default(), tried, stage };
         if part.is_class() && dividable {
             part.try_attributes(view, 1);
         }
@@ -59,11 +66,11 @@ impl Part {
     }
 
     /// The parts that a cut along `attribute` leaves, numbered from `named` on.
-    pub(super) fn divide(&self, view: View<'_>, attribute: usize, sides: Vec<Side>, named: u64) -> Vec<Part> {
+    pub(super) fn divide(&self, view: PartView<'_>, attribute: usize, sides: Vec<PartSide>, named: u64) -> Vec<Part> {
         let Ground { region, people, .. } = &self.ground;
         let mut bounds: Vec<Bounds> = people.iter().map(|people| Bounds::within(*people)).collect();
         let last = sides.len().saturating_sub(1);
-        let part = |(place, side): (usize, Side)| {
+        let part = |(place, side): (usize, PartSide)| {
             let mut region = region.clone();
             region[attribute] = side.span;
             bounds[attribute] = Bounds::of_side(side.span, people[attribute], place == 0, place == last);
@@ -73,7 +80,7 @@ impl Part {
     }
 
     pub(super) fn is_class(&self) -> bool {
-        matches!(self.stage, Stage::Class)
+        matches!(self.stage, PartStage::Class)
     }
 
     /// The region that is released for a part that is not divided.
@@ -89,39 +96,39 @@ impl Part {
     }
 
     /// Our share of the next request.
-    pub(super) fn request(&mut self, view: View<'_>, request: &mut Request) {
+    pub(super) fn request(&mut self, view: PartView<'_>, request: &mut Request) {
         let before = request.requested();
         match &mut self.stage {
-            Stage::Trying(trials, _) => {
+            PartStage::Trying(trials, _) => {
                 trials.iter_mut().for_each(|trial| trial.request(view, &self.ground, request));
             }
-            Stage::Ranges(ranges) => {
+            PartStage::Ranges(ranges) => {
                 for (axis, flags) in ranges.flags() {
                     let about = About { what: "a range", part: Some(self.ground.part), attribute: Some(axis as u32) };
-                    request.any(Kind::Digits, about, flags);
+                    request.any(OpenedKind::Digits, about, flags);
                 }
             }
-            Stage::Class => {}
+            PartStage::Class => {}
         }
         self.requested = request.requested().since(before);
     }
 
     /// The number of words requested last.
-    pub(super) fn requested(&self) -> Requested {
+    pub(super) fn requested(&self) -> RequestedWords {
         self.requested
     }
 
     /// Takes the answer; returns the sides if the part is divided.
     pub(super) fn absorb(
         &mut self,
-        view: View<'_>,
-        mut answer: Answer<'_>,
+        view: PartView<'_>,
+        mut answer: RequestAnswer<'_>,
         coins: &mut Coins,
-    ) -> Option<(usize, Vec<Side>)> {
-        match std::mem::replace(&mut self.stage, Stage::Class) {
-            Stage::Ranges(mut ranges) => {
+    ) -> Option<(usize, Vec<PartSide>)> {
+        match std::mem::replace(&mut self.stage, PartStage::Class) {
+            PartStage::Ranges(mut ranges) => {
                 match ranges.absorb(answer.flags()) {
-                    None => self.stage = Stage::Ranges(ranges),
+                    None => self.stage = PartStage::Ranges(ranges),
                     Some(people) => {
                         people.into_iter().for_each(|(axis, people)| self.ground.people[axis] = people);
                         if self.dividable {
@@ -131,37 +138,42 @@ impl Part {
                 }
                 None
             }
-            Stage::Trying(mut trials, together) => {
+            PartStage::Trying(mut trials, together) => {
                 for trial in &mut trials {
                     let own = answer.take(trial.requested());
                     trial.absorb(view, &self.ground, own, coins);
                 }
                 self.decide(view, trials, together)
             }
-            Stage::Class => None,
+            PartStage::Class => None,
         }
     }
 
     /// Divides along the widest attribute that can be cut, once no wider one is undecided; narrower
     /// ones need not be tried.
-    fn decide(&mut self, view: View<'_>, mut trials: Vec<Trial>, together: usize) -> Option<(usize, Vec<Side>)> {
-        if let Some(fits) = trials.iter().position(|trial| trial.verdict() == Verdict::Fits) {
+    fn decide(
+        &mut self,
+        view: PartView<'_>,
+        mut trials: Vec<AttributeTrial>,
+        together: usize,
+    ) -> Option<(usize, Vec<PartSide>)> {
+        if let Some(fits) = trials.iter().position(|trial| trial.verdict() == TrialVerdict::Fits) {
             trials.truncate(fits + 1);
         }
-        trials.retain(|trial| trial.verdict() != Verdict::Fails);
-        match trials.first().map(Trial::verdict) {
+        trials.retain(|trial| trial.verdict() != TrialVerdict::Fails);
+        match trials.first().map(AttributeTrial::verdict) {
             None => self.try_attributes(view, 2 * together),
-            Some(Verdict::Fits) => {
+            Some(TrialVerdict::Fits) => {
                 let trial = trials.swap_remove(0);
                 return Some((trial.attribute, trial.into_sides()));
             }
-            Some(_) => self.stage = Stage::Trying(trials, together),
+            Some(_) => self.stage = PartStage::Trying(trials, together),
         }
         None
     }
 
     /// Tries the widest of the other attributes, `together` at the same time.
-    fn try_attributes(&mut self, view: View<'_>, together: usize) {
+    fn try_attributes(&mut self, view: PartView<'_>, together: usize) {
         let axes = view.agreed.axes.iter().zip(view.absent).zip(&view.agreed.weights).zip(&self.ground.people);
         let extent = |(((axis, absent), weight), people): (((&Axis, &Option<u32>), &f64), &Span)| {
             axis.extent_without(*people, *absent) * weight
@@ -172,9 +184,9 @@ impl Part {
             && let Some(attribute) = decide::widest(&extents, &self.tried)
         {
             self.tried[attribute] = true;
-            trials.push(Trial::new(attribute, view, &self.ground));
+            trials.push(AttributeTrial::new(attribute, view, &self.ground));
         }
-        self.stage = if trials.is_empty() { Stage::Class } else { Stage::Trying(trials, together) };
+        self.stage = if trials.is_empty() { PartStage::Class } else { PartStage::Trying(trials, together) };
     }
 }
 

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use hedgerow_smc::simulate::{self, Traffic};
 use hedgerow_smc::{
-    BurnBook, Coins, Concluded, Fault, Inquiry, Item, Ledger, Permit, Question, Roster, UnionCounts, baseline, masked,
+    BurnBook, Coins, Concluded, Fault, Inquiry, Item, Ledger, Permit, Question, Roster, UnionCounts, masked,
 };
 
-use super::rows::{Batch, Fitting, JointRow};
-use crate::{AgreedRef, Joined, Joint, Profile, Share};
+use super::rows::{Batch, BatchFitting, JointRow};
+use crate::{AgreedRef, Joint, JointResult, Profile, Share};
 
 /// The result of rehearsing the search for classes.
 #[derive(Debug)]
 pub struct Rehearsed {
     /// By custodian; `None` when even the whole breaks a rule.
-    pub joined: Option<Vec<Joined>>,
+    pub joined: Option<Vec<JointResult>>,
     pub ledger: Ledger,
     pub traffic: Traffic,
 }
@@ -23,7 +23,7 @@ pub struct Rehearsed {
 /// The result of rehearsing a whole release.
 #[derive(Debug)]
 pub struct RehearsedRelease {
-    pub joined: Vec<Joined>,
+    pub joined: Vec<JointResult>,
     /// The rows of the union, in an order that tells nothing.
     pub rows: Vec<JointRow>,
     /// Everything that was opened, from the first question to the last row.
@@ -33,7 +33,7 @@ pub struct RehearsedRelease {
 
 /// Finds the classes with seeded randomness: never for confidential rows.
 pub fn rehearse(profile: Profile, agreed: &AgreedRef, shares: Vec<Share>, seed: u64) -> Result<Rehearsed, Fault> {
-    let stage = Stage { profile, roster: Roster::numbered(shares.len())?, seed };
+    let stage = RehearsalStage { profile, roster: Roster::numbered(shares.len())?, seed };
     stage.classes(agreed, shares)
 }
 
@@ -44,7 +44,7 @@ pub fn rehearse_release(
     shares: &[Share],
     seed: u64,
 ) -> Result<Option<RehearsedRelease>, Fault> {
-    let stage = Stage { profile, roster: Roster::numbered(shares.len())?, seed };
+    let stage = RehearsalStage { profile, roster: Roster::numbered(shares.len())?, seed };
     let Rehearsed { joined, mut ledger, mut traffic } = stage.classes(agreed, shares.to_vec())?;
     let Some(joined) = joined else { return Ok(None) };
     let classes = joined.first().map_or(0, |joined| joined.classes.len());
@@ -60,7 +60,7 @@ pub fn rehearse_release(
         }
         None => {
             let items: Vec<Vec<Item>> = own().map(|(share, joined)| agreed.pack_rows(share, joined)).collect();
-            let fitting = items.iter().map(|items| Fitting::new(items)).collect();
+            let fitting = items.iter().map(|items| BatchFitting::new(items)).collect();
             let batch = stage.ask("batch", fitting, &mut ledger, &mut traffic)?[0];
             let shuffled = stage.shuffle(items, batch, &mut ledger, &mut traffic)?;
             let rows = shuffled.iter().map(|item| agreed.unpack_row(item, classes)).collect::<Option<_>>();
@@ -71,13 +71,13 @@ pub fn rehearse_release(
 }
 
 /// Where a rehearsal takes place.
-struct Stage {
+struct RehearsalStage {
     profile: Profile,
     roster: Roster,
     seed: u64,
 }
 
-impl Stage {
+impl RehearsalStage {
     /// Every step is a question and a session of its own.
     fn permit(&self, step: &str) -> Result<Permit, Fault> {
         let mut session = [0; 16];
@@ -111,18 +111,8 @@ impl Stage {
         traffic: &mut Traffic,
     ) -> Result<Vec<I::Output>, Fault> {
         let inquiries = inquiries.into_iter().enumerate();
-        let (concluded, sent) = match self.profile {
-            Profile::Masked => {
-                let start = |(me, inquiry)| masked::start(self.permit(step)?, me as u16, inquiry, self.coins(me));
-                simulate::run(inquiries.map(start).collect::<Result<_, Fault>>()?, self.seed)?
-            }
-            Profile::Baseline => {
-                let chances = baseline::Chances::default();
-                let start =
-                    |(me, inquiry)| baseline::start(self.permit(step)?, me as u16, inquiry, chances, self.coins(me));
-                simulate::run(inquiries.map(start).collect::<Result<_, Fault>>()?, self.seed)?
-            }
-        };
+        let start = |(me, inquiry)| self.profile.start(self.permit(step)?, me as u16, inquiry, self.coins(me));
+        let (concluded, sent) = simulate::run(inquiries.map(start).collect::<Result<_, Fault>>()?, self.seed)?;
         *traffic = traffic.then(sent);
         Ok(outputs(concluded, ledger))
     }

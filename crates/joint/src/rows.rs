@@ -12,9 +12,9 @@
 //! with most has, rounded up to a power of two.
 
 use hedgerow_smc::masked::Shuffle;
-use hedgerow_smc::{Ask, Inquiry, Item, Kind, Operation, Turn, UnionCounts};
+use hedgerow_smc::{Ask, Inquiry, Item, OpenedKind, Operation, Turn, UnionCounts};
 
-use crate::{Agreed, Joined, Profile, Share};
+use crate::{Agreed, JointResult, Profile, Share};
 
 /// The most words in one sum: class × values.
 const CELLS_MAX: usize = 1 << 20;
@@ -40,24 +40,24 @@ impl std::fmt::Debug for JointRow {
 impl Agreed {
     /// The kinds of values that a whole run can open, step by step: to be agreed on before it
     /// starts. Runs open nothing else.
-    pub fn announce(&self, profile: Profile) -> Vec<(&'static str, Vec<Kind>)> {
-        let with = |kinds: Vec<Kind>| match profile {
-            Profile::Masked if kinds == [Kind::Largest] => vec![Kind::Largest, Kind::Digits],
+    pub fn announce(&self, profile: Profile) -> Vec<(&'static str, Vec<OpenedKind>)> {
+        let with = |kinds: Vec<OpenedKind>| match profile {
+            Profile::Masked if kinds == [OpenedKind::Largest] => vec![OpenedKind::Largest, OpenedKind::Digits],
             Profile::Masked => kinds,
-            Profile::Baseline => [kinds, vec![Kind::PassedOn]].concat(),
+            Profile::Baseline => [kinds, vec![OpenedKind::PassedOn]].concat(),
         };
         let mut steps = vec![("the classes", with(self.may_open()))];
         if self.apart {
             // The question decides whether it can be counted.
-            steps.push(("every question, counted", with(vec![Kind::Histograms])));
+            steps.push(("every question, counted", with(vec![OpenedKind::Histograms])));
             steps.push(("every question, shuffled", Shuffle::MAY_OPEN.to_vec()));
             return steps;
         }
         // Only when the classes are known it is known whether rows can be counted.
         if !self.carries {
-            steps.push(("the rows, counted", with(vec![Kind::Histograms])));
+            steps.push(("the rows, counted", with(vec![OpenedKind::Histograms])));
         }
-        steps.push(("the size of the shuffle", with(vec![Kind::Largest])));
+        steps.push(("the size of the shuffle", with(vec![OpenedKind::Largest])));
         steps.push(("the rows, shuffled", Shuffle::MAY_OPEN.to_vec()));
         steps
     }
@@ -71,7 +71,7 @@ impl Agreed {
     }
 
     /// Our rows as counts over class and values; `total` is how many rows there are in all.
-    pub fn count_rows(&self, share: &Share, joined: &Joined, values: usize, total: u64) -> UnionCounts {
+    pub fn count_rows(&self, share: &Share, joined: &JointResult, values: usize, total: u64) -> UnionCounts {
         let cell = |row: usize| {
             let digit = |all: usize, (codes, values): (&Vec<u32>, &usize)| all * values + codes[row] as usize;
             (joined.of_row[row] as usize, share.codes.iter().zip(&self.cardinalities).fold(0, digit))
@@ -82,7 +82,7 @@ impl Agreed {
 
     /// The rows that counts stand for, in order; `None` where they are not as many as the classes
     /// have, so that no count makes room for more.
-    pub fn counted_rows(&self, counts: Vec<(usize, usize, u64)>, joined: &Joined) -> Option<Vec<JointRow>> {
+    pub fn counted_rows(&self, counts: Vec<(usize, usize, u64)>, joined: &JointResult) -> Option<Vec<JointRow>> {
         let mut sizes = vec![0u64; joined.classes.len()];
         for (class, _, count) in &counts {
             let size = sizes.get_mut(*class)?;
@@ -105,7 +105,7 @@ impl Agreed {
     }
 
     /// Our rows as they travel: class, codes, and what they carry.
-    pub fn pack_rows(&self, share: &Share, joined: &Joined) -> Vec<Item> {
+    pub fn pack_rows(&self, share: &Share, joined: &JointResult) -> Vec<Item> {
         let pack = |row: usize| {
             let mut item = joined.of_row[row].to_le_bytes().to_vec();
             share.codes.iter().for_each(|codes| item.extend(codes[row].to_le_bytes()));
@@ -138,33 +138,33 @@ pub struct Batch {
 }
 
 /// Finds the batch that fits the rows of all.
-pub struct Fitting(Option<[u64; 2]>);
+pub struct BatchFitting(Option<[u64; 2]>);
 
-impl std::fmt::Debug for Fitting {
+impl std::fmt::Debug for BatchFitting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Fitting(…)")
     }
 }
 
-impl Fitting {
-    pub fn new(items: &[Item]) -> Fitting {
+impl BatchFitting {
+    pub fn new(items: &[Item]) -> BatchFitting {
         let longest = items.iter().map(Vec::len).max().unwrap_or(0) as u64;
-        Fitting(Some([(items.len() as u64).next_power_of_two(), longest.next_multiple_of(PADDING_BYTES)]))
+        BatchFitting(Some([(items.len() as u64).next_power_of_two(), longest.next_multiple_of(PADDING_BYTES)]))
     }
 }
 
-impl Inquiry for Fitting {
+impl Inquiry for BatchFitting {
     type Output = Batch;
 
-    fn may_open(&self) -> Vec<Kind> {
-        vec![Kind::Largest]
+    fn may_open(&self) -> Vec<OpenedKind> {
+        vec![OpenedKind::Largest]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         match self.0.take() {
             Some(own) => {
                 let about = "the largest number and length of a custodian's rows, rounded up";
-                Turn::Ask(self, Ask::one(Operation::Max { bits: 32 }, own.to_vec(), Kind::Largest, about))
+                Turn::Ask(self, Ask::one(Operation::Max { bits: 32 }, own.to_vec(), OpenedKind::Largest, about))
             }
             None => {
                 let size = |place: usize| answer.get(place).copied().unwrap_or(0) as usize;

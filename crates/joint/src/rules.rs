@@ -2,9 +2,9 @@
 //! follows.
 
 use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, Tree};
-use hedgerow_smc::{About, Kind};
+use hedgerow_smc::{About, OpenedKind};
 
-use super::request::{Answer, Request};
+use super::request::{Request, RequestAnswer};
 use crate::{Agreed, Share};
 
 /// A rule that looks at classes over all quasi attributes.
@@ -19,7 +19,7 @@ pub struct JointRule {
 
 /// The counts of one class, of our own rows or of all custodians'.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct ClassCounts {
     /// For every rule that looks at shares of values, how many rows have each value.
     pub(super) histograms: Vec<Vec<u64>>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Counts {
 /// For every rule that requires different values: for each value whether any custodian has it, and
 /// whether more custodians have it than the rule must hold towards.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Values {
+pub(super) struct RuleValues {
     pub(super) held: Vec<Vec<bool>>,
     pub(super) surviving: Vec<Vec<bool>>,
 }
@@ -73,40 +73,40 @@ impl Agreed {
     }
 
     /// The counts of our own rows of a class.
-    pub(super) fn own_counts(&self, share: &Share, rows: &[u32]) -> Counts {
-        Counts { histograms: self.shares().map(|(place, _)| self.histogram(share, rows, place)).collect() }
+    pub(super) fn own_counts(&self, share: &Share, rows: &[u32]) -> ClassCounts {
+        ClassCounts { histograms: self.shares().map(|(place, _)| self.histogram(share, rows, place)).collect() }
     }
 
     /// Our share of the comparisons that judge a class. [`Agreed::compared`] takes the answer.
     pub(super) fn compare(&self, share: &Share, rows: &[u32], about: About, request: &mut Request) {
         if self.sites > 1 {
-            request.compare(Kind::Sites, about, u64::from(!rows.is_empty()), &[self.sites].into());
+            request.compare(OpenedKind::Sites, about, u64::from(!rows.is_empty()), &[self.sites].into());
         }
         let wanted = self.rows_wanted();
         for most in self.clips() {
             let threshold = wanted.saturating_add(self.towards.saturating_mul(most));
-            request.compare(Kind::ClippedSizes, about, most.min(rows.len() as u64), &[threshold].into());
+            request.compare(OpenedKind::ClippedSizes, about, most.min(rows.len() as u64), &[threshold].into());
         }
         for (place, _) in self.different_values() {
             let histogram = self.histogram(share, rows, place);
             if self.towards == 0 {
-                request.any(Kind::Presence, about, histogram.iter().map(|count| *count > 0));
+                request.any(OpenedKind::Presence, about, histogram.iter().map(|count| *count > 0));
             } else {
                 let thresholds = [1, self.towards.saturating_add(1)].into();
                 for count in histogram {
-                    request.compare(Kind::Holders, about, u64::from(count > 0), &thresholds);
+                    request.compare(OpenedKind::Holders, about, u64::from(count > 0), &thresholds);
                 }
             }
         }
     }
 
     /// Whether custodians and rows are enough, and which values occur.
-    pub(super) fn compared(&self, answer: &mut Answer<'_>) -> (bool, Values) {
+    pub(super) fn compared(&self, answer: &mut RequestAnswer<'_>) -> (bool, RuleValues) {
         let sites = self.sites <= 1 || answer.reached() == 1;
         let clips = self.clips();
         // All of them must be read, also after one that is enough.
         let enough = clips.iter().filter(|_| answer.reached() == 1).count();
-        let mut values = Values::default();
+        let mut values = RuleValues::default();
         for (place, _) in self.different_values() {
             let held: Vec<u64> = (0..self.cardinalities[place])
                 .map(|_| if self.towards == 0 { u64::from(answer.raised()) } else { answer.reached() })
@@ -119,19 +119,19 @@ impl Agreed {
 
     /// Whether enough different values occur; towards several custodians, without the rows of any
     /// of them.
-    pub(super) fn enough_values(&self, values: &Values) -> bool {
+    pub(super) fn enough_values(&self, values: &RuleValues) -> bool {
         let counted = if self.towards >= 2 { &values.surviving } else { &values.held };
         self.different_values().zip(counted).all(|((_, rule), present)| values_hold(rule, present))
     }
 
     /// The counts of a class.
-    pub(super) fn read(&self, answer: &mut Answer<'_>) -> Counts {
+    pub(super) fn read(&self, answer: &mut RequestAnswer<'_>) -> ClassCounts {
         let histograms = self.shares().map(|(place, _)| answer.counts(self.cardinalities[place]).to_vec()).collect();
-        Counts { histograms }
+        ClassCounts { histograms }
     }
 
     /// The distributions of the protected attributes over all rows, rule by rule.
-    pub(super) fn wholes(&self, all: &Counts) -> Vec<Distribution> {
+    pub(super) fn wholes(&self, all: &ClassCounts) -> Vec<Distribution> {
         let whole = |((_, rule), histogram): ((usize, &JointRule), &Vec<u64>)| {
             Distribution::new(histogram.clone(), rule.tree.as_ref())
         };
@@ -139,7 +139,7 @@ impl Agreed {
     }
 
     /// Whether the shares of a class's values satisfy the rules.
-    pub(super) fn shares_hold(&self, counts: &Counts, wholes: &[Distribution]) -> bool {
+    pub(super) fn shares_hold(&self, counts: &ClassCounts, wholes: &[Distribution]) -> bool {
         // A rule without a distribution to compare with would hold by default.
         let complete = wholes.len() == self.shares().count() && counts.histograms.len() == wholes.len();
         complete

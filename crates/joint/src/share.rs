@@ -6,7 +6,7 @@ use hedgerow_cuts::Axis;
 use hedgerow_smc::Item;
 use hedgerow_table::{Column, Domain, InputError, Table};
 
-use crate::{Agreed, Attribute};
+use crate::{Agreed, JointAttribute};
 
 /// One custodian's rows: for each attribute the rank of every row, for each further attribute the
 /// code. Never printed.
@@ -75,8 +75,8 @@ fn ranks_of(axis: &Axis, codes: Vec<u32>) -> Vec<u32> {
     }
 }
 
-fn codes_of(attribute: &Attribute, table: &Table, source: &str) -> Result<Vec<u32>, InputError> {
-    let Attribute { name, domain } = attribute;
+fn codes_of(attribute: &JointAttribute, table: &Table, source: &str) -> Result<Vec<u32>, InputError> {
+    let JointAttribute { name, domain } = attribute;
     let Some(column) = table.column(name) else {
         let names = table.columns.iter().map(|column| column.name.as_str());
         let hint = match hedgerow_table::spelling::nearest(name, names) {

@@ -8,9 +8,9 @@
 //! Lots that several people share leave the sides uneven; their sizes are compared afterwards, and
 //! a cut whose sides are too small is not made.
 
-use hedgerow_smc::{About, Coins, Kind, Thresholds};
+use hedgerow_smc::{About, Coins, OpenedKind, Thresholds};
 
-use super::request::{Answer, Request};
+use super::request::{Request, RequestAnswer};
 
 /// The number of pieces into which a round cuts the range of lots that is still undecided.
 const PIECES: u128 = 64;
@@ -45,12 +45,12 @@ impl Ties {
         for threshold in thresholds(self.low, self.high) {
             let below = self.open.partition_point(|(lot, _)| *lot <= threshold) as u64;
             // Half of the part or one more than half; or beyond.
-            request.compare(Kind::CountsAtProbe, about, self.base + 2 * below, rows);
+            request.compare(OpenedKind::CountsAtProbe, about, self.base + 2 * below, rows);
         }
     }
 
     /// Takes the answer; returns our rows of both sides when all are decided.
-    pub(super) fn absorb(&mut self, answer: &mut Answer<'_>) -> Option<(Vec<u32>, Vec<u32>)> {
+    pub(super) fn absorb(&mut self, answer: &mut RequestAnswer<'_>) -> Option<(Vec<u32>, Vec<u32>)> {
         let tried: Vec<(u64, u64)> =
             thresholds(self.low, self.high).map(|threshold| (threshold, answer.reached())).collect();
         for (threshold, reached) in tried {

@@ -6,31 +6,31 @@
 //! subtracts its rows in the part, and adds all its rows, so that no word is negative. The total
 //! reaches the number of all rows exactly if half of the part lies at or below the value.
 
-use hedgerow_cuts::decide::{self, Around, Side as Which};
+use hedgerow_cuts::decide::{self, Around, CutSide as Which};
 use hedgerow_cuts::{Shape, Span};
 use hedgerow_privacy::Distribution;
-use hedgerow_smc::{About, Coins, Kind, Thresholds};
+use hedgerow_smc::{About, Coins, OpenedKind, Thresholds};
 
-use super::judging::{Judged, Judging};
+use super::judging::{Judging, RuleVerdict};
 use super::own::{Sorted, child_of};
-use super::request::{Answer, Request, Requested};
+use super::request::{Request, RequestAnswer, RequestedWords};
 use super::ties::Ties;
 use crate::{Agreed, Share};
 
 /// The data that a custodian needs while it works on a part.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
+pub(super) struct PartView<'a> {
     pub(super) agreed: &'a Agreed,
     pub(super) share: &'a Share,
     pub(super) wholes: &'a [Distribution],
-    pub(super) compared: &'a Compared,
+    pub(super) compared: &'a TrialThresholds,
     /// By axis, the rank of a declared missing value that no row has.
     pub(super) absent: &'a [Option<u32>],
 }
 
 /// The thresholds of trials: made once, since every part needs them.
 #[derive(Debug)]
-pub(super) struct Compared {
+pub(super) struct TrialThresholds {
     /// The fewest rows of a class; and twice as many, which can be divided.
     sizes: Thresholds,
     /// The same, and whether any row exists.
@@ -41,12 +41,12 @@ pub(super) struct Compared {
     all_and_beyond: Thresholds,
 }
 
-impl Compared {
+impl TrialThresholds {
     /// `rows` is the number of all rows.
-    pub(super) fn new(agreed: &Agreed, rows: u64) -> Compared {
+    pub(super) fn new(agreed: &Agreed, rows: u64) -> TrialThresholds {
         let minimum = agreed.minimum();
         let (twice, beyond) = (minimum.saturating_mul(2), rows.saturating_add(2));
-        Compared {
+        TrialThresholds {
             sizes: [minimum, twice].into(),
             child: [1, minimum, twice].into(),
             all: [rows].into(),
@@ -56,7 +56,7 @@ impl Compared {
     }
 }
 
-impl View<'_> {
+impl PartView<'_> {
     /// Our share of a total that reaches the number of all rows if `twice` is at least `once`.
     fn at_least(self, twice: u64, once: u64) -> u64 {
         self.share.rows() as u64 + twice - once
@@ -76,15 +76,15 @@ pub(super) struct Ground {
 }
 
 #[derive(Debug)]
-pub(super) struct Trial {
+pub(super) struct AttributeTrial {
     pub(super) attribute: usize,
-    step: Step,
+    step: TrialStep,
     /// The number of words requested.
-    requested: Requested,
+    requested: RequestedWords,
 }
 
 #[derive(Debug)]
-enum Step {
+enum TrialStep {
     /// Sizes of a node's children.
     Children(Vec<Span>),
     /// The number of rows that lack a value, and of those that have one.
@@ -99,16 +99,16 @@ enum Step {
     Around(Sorted, u32),
     Ties(Cuts, Ties),
     /// The sizes of the two sides by lot.
-    Shared(Cuts, Vec<Side>),
+    Shared(Cuts, Vec<PartSide>),
     /// Whether the sides of a cut keep every rule.
-    Judging(Cuts, Vec<Side>, Judging),
-    Fits(Vec<Side>),
+    Judging(Cuts, Vec<PartSide>, Judging),
+    Fits(Vec<PartSide>),
     Fails,
 }
 
 /// The outcome of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum TrialVerdict {
     Open,
     Fits,
     Fails,
@@ -125,100 +125,100 @@ struct Cuts {
 }
 
 #[derive(Debug)]
-pub(super) struct Side {
+pub(super) struct PartSide {
     pub(super) span: Span,
     pub(super) rows: Vec<u32>,
     /// Whether it has rows for two classes.
     pub(super) dividable: bool,
 }
 
-impl Trial {
+impl AttributeTrial {
     /// Requires rows that differ in the attribute.
-    pub(super) fn new(attribute: usize, view: View<'_>, ground: &Ground) -> Trial {
+    pub(super) fn new(attribute: usize, view: PartView<'_>, ground: &Ground) -> AttributeTrial {
         let (axis, people) = (&view.agreed.axes[attribute], ground.people[attribute]);
         let step = match (axis.node(people), axis.shape()) {
             (Some(node), _) => {
                 // The others have no row, and nothing is requested about them.
                 let some = |child: &&Span| child.first <= people.last && people.first <= child.last;
-                Step::Children(node.children.iter().filter(some).copied().collect())
+                TrialStep::Children(node.children.iter().filter(some).copied().collect())
             }
-            (None, Shape::Line(line)) if people.last == line.present() => Step::Missing,
+            (None, Shape::Line(line)) if people.last == line.present() => TrialStep::Missing,
             _ => {
                 let own = Sorted::new(attribute, view, ground);
-                Step::Halving { own, low: people.first, high: people.last }
+                TrialStep::Halving { own, low: people.first, high: people.last }
             }
         };
-        Trial { attribute, step, requested: Requested::default() }
+        AttributeTrial { attribute, step, requested: RequestedWords::default() }
     }
 
-    pub(super) fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> TrialVerdict {
         match self.step {
-            Step::Fits(_) => Verdict::Fits,
-            Step::Fails => Verdict::Fails,
-            _ => Verdict::Open,
+            TrialStep::Fits(_) => TrialVerdict::Fits,
+            TrialStep::Fails => TrialVerdict::Fails,
+            _ => TrialVerdict::Open,
         }
     }
 
     /// The sides of the cut, if one satisfies the rules.
-    pub(super) fn into_sides(self) -> Vec<Side> {
+    pub(super) fn into_sides(self) -> Vec<PartSide> {
         match self.step {
-            Step::Fits(sides) => sides,
+            TrialStep::Fits(sides) => sides,
             _ => Vec::new(),
         }
     }
 
     /// The number of words requested last.
-    pub(super) fn requested(&self) -> Requested {
+    pub(super) fn requested(&self) -> RequestedWords {
         self.requested
     }
 
     /// Our share of the request of the step.
-    pub(super) fn request(&mut self, view: View<'_>, ground: &Ground, request: &mut Request) {
+    pub(super) fn request(&mut self, view: PartView<'_>, ground: &Ground, request: &mut Request) {
         let before = request.requested();
         let about = |what| About { what, part: Some(ground.part), attribute: Some(self.attribute as u32) };
         let ranks = &view.share.ranks[self.attribute];
         let (own, compared) = (ground.rows.len() as u64, view.compared);
-        let mut size = |what, rows: u64| request.compare(Kind::Sizes, about(what), rows, &compared.sizes);
+        let mut size = |what, rows: u64| request.compare(OpenedKind::Sizes, about(what), rows, &compared.sizes);
         match &self.step {
-            Step::Fits(_) | Step::Fails => {}
-            Step::Children(children) => {
+            TrialStep::Fits(_) | TrialStep::Fails => {}
+            TrialStep::Children(children) => {
                 let mut sizes = vec![0; children.len()];
                 let of_row = |row: &u32| child_of(children, ranks[*row as usize]);
                 ground.rows.iter().filter_map(of_row).for_each(|child| sizes[child] += 1);
                 for size in sizes {
-                    request.compare(Kind::Sizes, about("a child of a node"), size, &compared.child);
+                    request.compare(OpenedKind::Sizes, about("a child of a node"), size, &compared.child);
                 }
             }
-            Step::Missing => {
+            TrialStep::Missing => {
                 let last = ground.people[self.attribute].last;
                 let missing = ground.rows.iter().filter(|row| ranks[**row as usize] == last).count() as u64;
                 size("with a value", own - missing);
                 size("without a value", missing);
             }
-            Step::Halving { own: sorted, low, high } => {
+            TrialStep::Halving { own: sorted, low, high } => {
                 let probe = low + (high - low) / 2;
                 let word = view.at_least(2 * sorted.through(probe), own);
-                request.compare(Kind::CountsAtProbe, about("half at or below a probe"), word, &compared.all);
+                request.compare(OpenedKind::CountsAtProbe, about("half at or below a probe"), word, &compared.all);
             }
-            Step::Around(sorted, median) => {
+            TrialStep::Around(sorted, median) => {
                 let (below, through) = (sorted.below(*median), sorted.through(*median));
                 size("through the median", through);
                 size("above the median", own - through);
                 size("below the median", below);
                 size("from the median on", own - below);
                 let word = view.at_least(own - through, below);
-                request.compare(Kind::CountsAtProbe, about("as many above as below"), word, &compared.all);
+                request.compare(OpenedKind::CountsAtProbe, about("as many above as below"), word, &compared.all);
                 if !view.agreed.strict {
                     let word = view.at_least(2 * through, own);
                     let about = about("more than half through the median");
-                    request.compare(Kind::CountsAtProbe, about, word, &compared.beyond);
+                    request.compare(OpenedKind::CountsAtProbe, about, word, &compared.beyond);
                 }
             }
-            Step::Ties(_, ties) => ties.request(&compared.all_and_beyond, about("half by lot"), request),
-            Step::Shared(_, sides) => {
+            TrialStep::Ties(_, ties) => ties.request(&compared.all_and_beyond, about("half by lot"), request),
+            TrialStep::Shared(_, sides) => {
                 sides.iter().for_each(|side| size("a side that lots made", side.rows.len() as u64));
             }
-            Step::Judging(_, sides, judging) => {
+            TrialStep::Judging(_, sides, judging) => {
                 let classes: Vec<&[u32]> = sides.iter().map(|side| side.rows.as_slice()).collect();
                 judging.request(view, &classes, about("a side of a cut"), request);
             }
@@ -227,26 +227,32 @@ impl Trial {
     }
 
     /// Takes the answer to the last request.
-    pub(super) fn absorb(&mut self, view: View<'_>, ground: &Ground, mut answer: Answer<'_>, coins: &mut Coins) {
-        self.step = match std::mem::replace(&mut self.step, Step::Fails) {
-            Step::Children(children) => self.child_sizes(view, ground, children, &mut answer),
-            Step::Missing => {
+    pub(super) fn absorb(
+        &mut self,
+        view: PartView<'_>,
+        ground: &Ground,
+        mut answer: RequestAnswer<'_>,
+        coins: &mut Coins,
+    ) {
+        self.step = match std::mem::replace(&mut self.step, TrialStep::Fails) {
+            TrialStep::Children(children) => self.child_sizes(view, ground, children, &mut answer),
+            TrialStep::Missing => {
                 let (present, missing) = (answer.reached(), answer.reached());
                 let median = ground.people[self.attribute].last;
                 let cuts = if present > 0 && missing > 0 { vec![Which::Before] } else { Vec::new() };
                 let before = [present > 1, missing > 1];
                 self.next_cut(view, ground, Cuts { median, cuts, after: [false; 2], before }, coins)
             }
-            Step::Halving { own, mut low, mut high } => {
+            TrialStep::Halving { own, mut low, mut high } => {
                 let probe = low + (high - low) / 2;
                 if answer.reached() > 0 {
                     high = probe;
                 } else {
                     low = probe + 1;
                 }
-                if low < high { Step::Halving { own, low, high } } else { Step::Around(own, low) }
+                if low < high { TrialStep::Halving { own, low, high } } else { TrialStep::Around(own, low) }
             }
-            Step::Around(_, median) => {
+            TrialStep::Around(_, median) => {
                 let [through, above, below, from] = std::array::from_fn(|_| answer.reached());
                 let around = Around {
                     after: through > 0 && above > 0,
@@ -259,18 +265,18 @@ impl Trial {
                 let (after, before) = ([through > 1, above > 1], [below > 1, from > 1]);
                 self.next_cut(view, ground, Cuts { median, cuts, after, before }, coins)
             }
-            Step::Ties(cuts, mut ties) => match ties.absorb(&mut answer) {
-                None => Step::Ties(cuts, ties),
+            TrialStep::Ties(cuts, mut ties) => match ties.absorb(&mut answer) {
+                None => TrialStep::Ties(cuts, ties),
                 Some((at_left, at_right)) => {
                     let ranks = &view.share.ranks[self.attribute];
                     let lower = ground.rows.iter().copied().filter(|row| ranks[*row as usize] < cuts.median);
                     let higher = ground.rows.iter().copied().filter(|row| ranks[*row as usize] > cuts.median);
                     let rows = [lower.chain(at_left).collect(), at_right.into_iter().chain(higher).collect()];
                     let sides = self.two_sides(view, ground, [cuts.median; 2], rows, [false; 2]);
-                    Step::Shared(cuts, sides)
+                    TrialStep::Shared(cuts, sides)
                 }
             },
-            Step::Shared(cuts, mut sides) => {
+            TrialStep::Shared(cuts, mut sides) => {
                 let sizes: Vec<u64> = sides.iter().map(|_| answer.reached()).collect();
                 sides.iter_mut().zip(&sizes).for_each(|(side, size)| side.dividable = *size > 1);
                 match sizes.iter().all(|size| *size > 0) {
@@ -278,19 +284,25 @@ impl Trial {
                     false => self.next_cut(view, ground, cuts, coins),
                 }
             }
-            Step::Judging(cuts, sides, mut judging) => {
+            TrialStep::Judging(cuts, sides, mut judging) => {
                 judging.absorb(view, sides.len(), &mut answer);
                 self.after_judging(view, ground, cuts, sides, judging, coins)
             }
-            settled @ (Step::Fits(_) | Step::Fails) => settled,
+            settled @ (TrialStep::Fits(_) | TrialStep::Fails) => settled,
         };
     }
 
-    fn child_sizes(&self, view: View<'_>, ground: &Ground, children: Vec<Span>, answer: &mut Answer<'_>) -> Step {
+    fn child_sizes(
+        &self,
+        view: PartView<'_>,
+        ground: &Ground,
+        children: Vec<Span>,
+        answer: &mut RequestAnswer<'_>,
+    ) -> TrialStep {
         // 0: no row; 1: too few; 2: enough; 3: enough to be divided.
         let sizes: Vec<u64> = children.iter().map(|_| answer.reached()).collect();
         if sizes.contains(&1) {
-            return Step::Fails;
+            return TrialStep::Fails;
         }
         let ranks = &view.share.ranks[self.attribute];
         let mut rows = vec![Vec::new(); children.len()];
@@ -299,17 +311,17 @@ impl Trial {
                 rows[child].push(*row);
             }
         }
-        let side = |((span, rows), size): ((Span, Vec<u32>), u64)| Side { span, rows, dividable: size > 2 };
+        let side = |((span, rows), size): ((Span, Vec<u32>), u64)| PartSide { span, rows, dividable: size > 2 };
         let filled = children.into_iter().zip(rows).zip(sizes).filter(|(_, size)| *size > 0);
-        let sides: Vec<Side> = filled.map(side).collect();
+        let sides: Vec<PartSide> = filled.map(side).collect();
         let cuts = Cuts { median: 0, cuts: Vec::new(), after: [false; 2], before: [false; 2] };
         // Only false flags of a dishonest custodian leave fewer than two children.
-        if sides.len() < 2 { Step::Fails } else { self.judge(view, cuts, sides) }
+        if sides.len() < 2 { TrialStep::Fails } else { self.judge(view, cuts, sides) }
     }
 
     /// The next cut along the attribute, if there is one.
-    fn next_cut(&self, view: View<'_>, ground: &Ground, mut cuts: Cuts, coins: &mut Coins) -> Step {
-        let Some(cut) = cuts.cuts.pop() else { return Step::Fails };
+    fn next_cut(&self, view: PartView<'_>, ground: &Ground, mut cuts: Cuts, coins: &mut Coins) -> TrialStep {
+        let Some(cut) = cuts.cuts.pop() else { return TrialStep::Fails };
         let ranks = &view.share.ranks[self.attribute];
         let median = cuts.median;
         let (rank, dividable) = match cut {
@@ -319,11 +331,11 @@ impl Trial {
                 let at = ground.rows.iter().copied().filter(|row| ranks[*row as usize] == median).collect();
                 let below = ground.rows.iter().filter(|row| ranks[**row as usize] < median).count() as u64;
                 let base = view.at_least(2 * below, ground.rows.len() as u64);
-                return Step::Ties(cuts, Ties::new(at, base, coins));
+                return TrialStep::Ties(cuts, Ties::new(at, base, coins));
             }
         };
         // Only false answers cut before the first value.
-        let Some(end) = rank.checked_sub(1) else { return Step::Fails };
+        let Some(end) = rank.checked_sub(1) else { return TrialStep::Fails };
         let (left, right) = ground.rows.iter().copied().partition(|row| ranks[*row as usize] < rank);
         let sides = self.two_sides(view, ground, [end, rank], [left, right], dividable);
         self.propose(view, ground, cuts, sides, coins)
@@ -331,22 +343,29 @@ impl Trial {
 
     fn two_sides(
         &self,
-        view: View<'_>,
+        view: PartView<'_>,
         ground: &Ground,
         ends: [u32; 2],
         rows: [Vec<u32>; 2],
         dividable: [bool; 2],
-    ) -> Vec<Side> {
+    ) -> Vec<PartSide> {
         let attribute = self.attribute;
         // Where every row has a value, the region is described by numbers.
         let region = view.agreed.axes[attribute].clipped(ground.region[attribute], ground.people[attribute]);
         let spans = [Span::new(region.first, ends[0]), Span::new(ends[1], region.last)];
-        let side = |((span, rows), dividable): ((Span, Vec<u32>), bool)| Side { span, rows, dividable };
+        let side = |((span, rows), dividable): ((Span, Vec<u32>), bool)| PartSide { span, rows, dividable };
         spans.into_iter().zip(rows).zip(dividable).map(side).collect()
     }
 
     /// Sides that are large enough: judged if sizes alone do not decide.
-    fn propose(&self, view: View<'_>, ground: &Ground, cuts: Cuts, sides: Vec<Side>, coins: &mut Coins) -> Step {
+    fn propose(
+        &self,
+        view: PartView<'_>,
+        ground: &Ground,
+        cuts: Cuts,
+        sides: Vec<PartSide>,
+        coins: &mut Coins,
+    ) -> TrialStep {
         // Only false answers leave an empty side.
         if sides.iter().any(|side| side.span.first > side.span.last) {
             return self.next_cut(view, ground, cuts, coins);
@@ -354,27 +373,27 @@ impl Trial {
         self.judge(view, cuts, sides)
     }
 
-    fn judge(&self, view: View<'_>, cuts: Cuts, sides: Vec<Side>) -> Step {
+    fn judge(&self, view: PartView<'_>, cuts: Cuts, sides: Vec<PartSide>) -> TrialStep {
         let judging = Judging::new(view, false);
         match judging.judged() {
-            Judged::Holds => Step::Fits(sides),
-            Judged::Open | Judged::Breaks => Step::Judging(cuts, sides, judging),
+            RuleVerdict::Holds => TrialStep::Fits(sides),
+            RuleVerdict::Open | RuleVerdict::Breaks => TrialStep::Judging(cuts, sides, judging),
         }
     }
 
     fn after_judging(
         &self,
-        view: View<'_>,
+        view: PartView<'_>,
         ground: &Ground,
         cuts: Cuts,
-        sides: Vec<Side>,
+        sides: Vec<PartSide>,
         judging: Judging,
         coins: &mut Coins,
-    ) -> Step {
+    ) -> TrialStep {
         match judging.judged() {
-            Judged::Open => Step::Judging(cuts, sides, judging),
-            Judged::Holds => Step::Fits(sides),
-            Judged::Breaks => self.next_cut(view, ground, cuts, coins),
+            RuleVerdict::Open => TrialStep::Judging(cuts, sides, judging),
+            RuleVerdict::Holds => TrialStep::Fits(sides),
+            RuleVerdict::Breaks => self.next_cut(view, ground, cuts, coins),
         }
     }
 }

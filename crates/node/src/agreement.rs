@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_joint::{AGREEMENT_VERSION, Agreed, Attribute, Profile};
+use hedgerow_joint::{AGREEMENT_VERSION, Agreed, JointAttribute, Profile};
 use hedgerow_smc::PROTOCOL_VERSION;
 use hedgerow_smc::baseline::Chances;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    pub fn new(agreed: &Agreed) -> Agreement {
+    pub fn new(agreed: &Agreed, profile: Profile) -> Agreement {
         let mut fields = BTreeMap::new();
         let mut add = |name: String, values: Vec<String>| fields.insert(name, values);
         let Agreed { attributes, axes, weights, rules, limits, .. } = agreed;
@@ -33,7 +33,7 @@ impl Agreement {
         add("version of messages".to_owned(), vec![PROTOCOL_VERSION.to_string()]);
         let names = attributes.iter().map(|attribute| attribute.name.clone());
         add("attributes, quasi-identifiers first".to_owned(), names.collect());
-        for (place, Attribute { name, domain }) in attributes.iter().enumerate() {
+        for (place, JointAttribute { name, domain }) in attributes.iter().enumerate() {
             let role = if place < axes.len() { "quasi" } else { "sensitive" };
             add(format!("attributes.{name}.role"), vec![role.to_owned()]);
             add(format!("attributes.{name}.type"), vec![domain.kind().name().to_owned()]);
@@ -44,7 +44,7 @@ impl Agreement {
                 add(format!("attributes.{name}.hierarchy"), vec![cuts]);
             }
         }
-        for (weight, Attribute { name, .. }) in weights.iter().zip(attributes) {
+        for (weight, JointAttribute { name, .. }) in weights.iter().zip(attributes) {
             add(format!("attributes.{name}.weight"), vec![weight.to_string()]);
         }
         for (number, rule) in (1..).zip(rules) {
@@ -63,6 +63,7 @@ impl Agreement {
         add("publish.summarise = \"tight\"".to_owned(), yes(agreed.tight));
         add("other released columns".to_owned(), yes(agreed.carries));
         add("rows = \"apart\"".to_owned(), yes(agreed.apart));
+        add("profile".to_owned(), vec![profile.name().to_owned()]);
         for (name, value) in [
             ("promises.sites", agreed.sites),
             ("promises.towards", agreed.towards),
@@ -73,7 +74,7 @@ impl Agreement {
         ] {
             add(name.to_owned(), vec![value.to_string()]);
         }
-        let terms = hex::encode(&agreed.digest(Profile::Masked, Chances::default()));
+        let terms = hex::encode(&agreed.digest(profile, Chances::default()));
         Agreement { terms, fields }
     }
 
@@ -141,7 +142,7 @@ method = "mondrian"
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("policy.toml");
         fs::write(&path, policy).unwrap();
-        Agreement::new(&Terms::new(Policy::load(&path).unwrap(), promised).unwrap().agreed)
+        Agreement::new(&Terms::new(Policy::load(&path).unwrap(), promised).unwrap().agreed, Profile::Masked)
     }
 
     #[test]

@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Hex, Named, Note, Proposal};
+use crate::message::{Hex, Note, Proposal, RosterEntry};
 use crate::statement::{Signed, Statement};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// What was proposed: its roster names everyone who has to sign.
+    /// The proposal: its roster names everyone who has to sign.
     pub proposal: Proposal,
     /// The digest of terms, custodians and their commitments to rows. With the proposal it is what
     /// all operators approved, so that no shorter roster fits the same signatures.
@@ -37,7 +37,7 @@ impl Certificate {
     /// Whether all custodians of its roster signed. The caller knows the roster.
     pub fn holds(&self) -> bool {
         let statement = self.statement();
-        let signed = |(named, signature): (&Named, &Hex<64>)| {
+        let signed = |(named, signature): (&RosterEntry, &Hex<64>)| {
             Signed { statement: statement.clone(), signature: *signature }.verifies(&named.signing_key.0)
         };
         let Proposal { roster, .. } = &self.proposal;
@@ -55,12 +55,12 @@ mod tests {
     #[test]
     fn a_certificate_needs_every_signature_over_the_same_words() {
         let keys: Vec<SigningKey> = (1..4u8).map(|seed| SigningKey::from_bytes(&[seed; 32])).collect();
-        let named = |(place, key): (usize, &SigningKey)| Named {
+        let named = |(place, key): (usize, &SigningKey)| RosterEntry {
             name: format!("site-{place}"),
             key: Hex([place as u8; 32]),
             signing_key: Hex(key.public()),
         };
-        let roster: Vec<Named> = keys.iter().enumerate().map(named).collect();
+        let roster: Vec<RosterEntry> = keys.iter().enumerate().map(named).collect();
         let (run, terms, by) = (Hex([1; 16]), Hex([5; 32]), "site-0".to_owned());
         let proposal = Proposal { run, epoch: 3, terms, roster, by };
         let (committed, release) = (Hex([2; 32]), Hex([4; 32]));
@@ -99,7 +99,7 @@ mod tests {
         let key = SigningKey::from_bytes(&[1; 32]);
         let named = |name: &str, key_byte: u8| {
             let name = name.to_owned();
-            Named { name, key: Hex([key_byte; 32]), signing_key: Hex(key.public()) }
+            RosterEntry { name, key: Hex([key_byte; 32]), signing_key: Hex(key.public()) }
         };
         for roster in [
             Vec::new(),

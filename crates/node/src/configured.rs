@@ -51,6 +51,7 @@ impl Configured {
             ("metrics", old.metrics == now.metrics),
             ("endpoint.listen", listens(old) == listens(now)),
             ("rows", old.apart == now.apart),
+            ("profile", old.profile == now.profile),
             ("promises", (old.sites, old.towards) == (now.sites, now.towards)),
             ("limits", old.limits == now.limits && old.message_bytes_max == now.message_bytes_max),
         ];

@@ -15,18 +15,21 @@ use rand::rngs::{StdRng, SysRng};
 use serde_json::{Value, json};
 
 use crate::clock::{Clock, DAY_MS, Time, unix_ms};
+use crate::command::Command;
 use crate::configured::Configured;
+use crate::context::Custodian;
 use crate::disk::{self, Disk};
 use crate::door::{self, Door};
 use crate::endpoint::{self, Answers, Current, Endpoint, Reports};
 use crate::event::Event;
-use crate::health::{self, Counts, Health};
+use crate::health::{self, Health, HealthCounts};
 use crate::keys;
 use crate::live::Live;
 use crate::message::QuestionId;
 use crate::net::Senders;
-use crate::node::{Command, Custodian, Node, Sent};
-use crate::operator::{self, Order, Requested, Towards};
+use crate::node::Node;
+use crate::operator::{self, OperatorRequest, Order, Towards};
+use crate::outbox::Sent;
 use crate::outlines::Outlines;
 use crate::query::{Asks, Queried, STACK_BYTES, ToAsker};
 use crate::question::{Unanswered, Work};
@@ -133,6 +136,7 @@ fn custodian(
         signing,
         peers: settings.peers.clone(),
         agreed: Arc::clone(&terms.agreed),
+        profile: settings.profile,
         deadlines: settings.deadlines,
         rows: Box::new(rows),
         outlines: Arc::clone(outlines),
@@ -184,14 +188,16 @@ impl Daemon {
     fn serve(
         &mut self,
         events: &Receiver<Event>,
-        requests: &Receiver<Requested>,
+        requests: &Receiver<OperatorRequest>,
         stop: &AtomicBool,
     ) -> Result<(), StoreError> {
         let mut ticked = self.now().steady_ms;
         while !stop.load(Ordering::SeqCst) {
             match events.recv_timeout(TICK) {
-                Ok(Event::Frame { from, frame }) => {
-                    let sent = self.node.receive(self.now(), &from, frame)?;
+                Ok(Event::Frame { from, frame, waits }) => {
+                    // In the node's hands it is one at a time.
+                    drop(waits);
+                    let sent = self.node.receive(self.now(), &from, *frame)?;
                     self.send(sent);
                 }
                 Ok(Event::Queried(queried)) => self.node.queried(self.now(), &[queried])?,
@@ -239,10 +245,10 @@ impl Daemon {
         Ok(())
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> HealthCounts {
         let connected = self.senders.connected().iter().filter(|(_, up)| *up).count();
         let (connections, unauthenticated) = self.door.connections();
-        Counts {
+        HealthCounts {
             peers_connected: connected as u64,
             connections: connections as u64,
             unauthenticated: unauthenticated as u64,
@@ -285,7 +291,7 @@ impl Daemon {
         Ok(())
     }
 
-    fn answer(&mut self, Requested { order, answer }: Requested) -> Result<(), StoreError> {
+    fn answer(&mut self, OperatorRequest { order, answer }: OperatorRequest) -> Result<(), StoreError> {
         let result = match order {
             Order::Node(command) => self.command(&command)?,
             Order::Reload { operator } => self.reload(&operator)?,

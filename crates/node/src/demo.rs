@@ -46,14 +46,14 @@ method = "mondrian"
 "#;
 
 /// Nodes of a trial; they are stopped when this is dropped.
-struct Trial {
+struct DemoNodes {
     nodes: Vec<(String, PathBuf, Child)>,
     /// Where an analyst connects, and the password.
     port: u16,
     password: String,
 }
 
-impl Drop for Trial {
+impl Drop for DemoNodes {
     fn drop(&mut self) {
         for (_, _, node) in &mut self.nodes {
             let _ = node.kill();
@@ -93,7 +93,7 @@ fn play(program: &Path, apart: bool, folder: &Path, say: &mut dyn FnMut(&str)) -
     let analyst = format!("[[analyst]]\nname = \"ada\"\nverifier = \"{verifier}\"\n");
     let own = format!("endpoint = {{ listen = \"127.0.0.1:{port}\" }}\n{own}\n{analyst}");
     fs::write(&settings, own).map_err(text)?;
-    let mut trial = Trial { nodes: Vec::new(), port, password };
+    let mut trial = DemoNodes { nodes: Vec::new(), port, password };
     for (name, home) in NAMES.iter().zip(&folders) {
         let log = fs::File::create(home.join("log")).map_err(text)?;
         let mut node = Command::new(program);
@@ -127,7 +127,7 @@ fn play(program: &Path, apart: bool, folder: &Path, say: &mut dyn FnMut(&str)) -
     trial.show(say)
 }
 
-impl Trial {
+impl DemoNodes {
     fn ask(&mut self, place: usize, request: &Request) -> Result<Value, String> {
         let (name, home, node) = &mut self.nodes[place];
         let (control, until) = (home.join("data").join("control"), Instant::now() + DEADLINE);
@@ -207,7 +207,7 @@ impl Trial {
         self.query().map_err(|error| error.to_string())?.iter().for_each(|line| say(&format!("  {line}")));
         for (name, home, _) in &self.nodes {
             let (mut entries, mut values) = (0u64, 0u64);
-            let count = |line: &disk::Line| {
+            let count = |line: &disk::JournalRow| {
                 if line.record.what == What::Disclosed {
                     let detail = line.record.detail.value();
                     let round = detail["entries"].as_array().map_or(&[][..], Vec::as_slice);

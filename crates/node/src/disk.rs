@@ -24,8 +24,8 @@ use crate::hex;
 use crate::journal::{Detail, Record, What, chain, chain_texts};
 use crate::message::{Hex, QuestionId, RunId, plain};
 use crate::opened;
-use crate::part::Part;
-use crate::store::{Found, Store, StoreError};
+use crate::part::EpochPart;
+use crate::store::{RunResult, Store, StoreError};
 use crate::terms::Terms;
 
 /// The largest book that is read.
@@ -65,7 +65,7 @@ pub struct Disk {
 
 /// One row of the journal, as it is read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct JournalRow {
     pub number: u64,
     pub record: Record,
     pub hash: Hex<32>,
@@ -170,7 +170,7 @@ impl Store for Disk {
 
     fn history(&self) -> Result<Vec<Record>, StoreError> {
         let path = self.folder.join("journal.db");
-        let read = || -> rusqlite::Result<Vec<Option<Line>>> {
+        let read = || -> rusqlite::Result<Vec<Option<JournalRow>>> {
             let sql = "SELECT number, at_ms, at, what, run, who, detail, hash FROM journal WHERE what NOT IN ('disclosed', 'queried', 'unanswered') \
                        ORDER BY number";
             let mut statement = self.connection.prepare(sql)?;
@@ -181,7 +181,7 @@ impl Store for Disk {
             }
             Ok(lines)
         };
-        let lines: Option<Vec<Line>> = read().map_err(|error| sql_error(&path, &error))?.into_iter().collect();
+        let lines: Option<Vec<JournalRow>> = read().map_err(|error| sql_error(&path, &error))?.into_iter().collect();
         let lines = lines.ok_or_else(|| StoreError(format!("{}: a row that no node wrote", path.display())))?;
         Ok(lines.into_iter().map(|line| line.record).collect())
     }
@@ -237,7 +237,7 @@ impl Store for Disk {
         Ok(hash.and_then(|hash| hex::decode(&hash)).map(Hex))
     }
 
-    fn stage(&mut self, run: RunId, epoch: u64, found: &Found) -> Result<Result<Hex<32>, String>, StoreError> {
+    fn stage(&mut self, run: RunId, epoch: u64, found: &RunResult) -> Result<Result<Hex<32>, String>, StoreError> {
         self.discard(run)?;
         if self.placed(epoch).exists() {
             return Ok(Err(format!("its folder has an epoch {epoch} already, which its journal does not know")));
@@ -245,14 +245,14 @@ impl Store for Disk {
         let staged = self.staged(run);
         fs::create_dir(&staged).map_err(|error| io_error(&staged, &error))?;
         match found {
-            Found::Whole { classes, rows } => {
+            RunResult::Whole { classes, rows } => {
                 // What stands in the way of a release is about rows of all custodians: it names no
                 // value.
                 if let Err(error) = self.terms.release(classes, rows, staged.join("release")) {
                     return Ok(Err(plain(&error.to_string())));
                 }
             }
-            Found::Part(part) => {
+            RunResult::Part(part) => {
                 if let Err(error) = self.terms.outline(&part.common.classes) {
                     return Ok(Err(plain(&error.to_string())));
                 }
@@ -262,8 +262,8 @@ impl Store for Disk {
         self.write_ledger(run, &self.staged_ledger(run))?;
         sync_folder(&staged).map_err(|error| io_error(&staged, &error))?;
         let common = match found {
-            Found::Whole { .. } => staged.join("release"),
-            Found::Part(_) => staged.join(crate::part::OUTLINE),
+            RunResult::Whole { .. } => staged.join("release"),
+            RunResult::Part(_) => staged.join(crate::part::OUTLINE),
         };
         hash_of(&common).map(|hash| Ok(Hex(hash))).map_err(|error| io_error(&common, &error))
     }
@@ -284,8 +284,8 @@ impl Store for Disk {
         moved.map_err(|error| io_error(&placed, &error))
     }
 
-    fn part(&self, epoch: u64) -> Result<Option<Part>, StoreError> {
-        Part::read(&self.placed(epoch)).map_err(StoreError)
+    fn part(&self, epoch: u64) -> Result<Option<EpochPart>, StoreError> {
+        EpochPart::read(&self.placed(epoch)).map_err(StoreError)
     }
 
     fn discard(&mut self, run: RunId) -> Result<(), StoreError> {
@@ -336,7 +336,7 @@ pub fn hash_of(path: &Path) -> std::io::Result<[u8; 32]> {
 /// the last number and hash.
 pub fn read_journal(
     folder: &Path,
-    each: impl FnMut(&Line) -> Result<(), StoreError>,
+    each: impl FnMut(&JournalRow) -> Result<(), StoreError>,
 ) -> Result<(u64, Hex<32>), StoreError> {
     read_with(folder, None, each)
 }
@@ -346,7 +346,7 @@ pub fn read_journal(
 pub fn read_signed_journal(
     folder: &Path,
     signing_key: &[u8; 32],
-    each: impl FnMut(&Line) -> Result<(), StoreError>,
+    each: impl FnMut(&JournalRow) -> Result<(), StoreError>,
 ) -> Result<(u64, Hex<32>), StoreError> {
     read_with(folder, Some(signing_key), each)
 }
@@ -354,7 +354,7 @@ pub fn read_signed_journal(
 fn read_with(
     folder: &Path,
     signing_key: Option<&[u8; 32]>,
-    each: impl FnMut(&Line) -> Result<(), StoreError>,
+    each: impl FnMut(&JournalRow) -> Result<(), StoreError>,
 ) -> Result<(u64, Hex<32>), StoreError> {
     let path = folder.join("journal.db");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -380,7 +380,7 @@ fn verify(
     path: &Path,
     connection: &Connection,
     signing_key: Option<&[u8; 32]>,
-    mut each: impl FnMut(&Line) -> Result<(), StoreError>,
+    mut each: impl FnMut(&JournalRow) -> Result<(), StoreError>,
 ) -> Result<(u64, Hex<32>), StoreError> {
     let mut last = (0, Hex([0; 32]));
     let mut read = || -> rusqlite::Result<Result<(), StoreError>> {
@@ -441,8 +441,7 @@ fn changed(path: &Path, number: u64) -> StoreError {
     StoreError(format!("{}: row {number} was changed, removed or inserted", path.display()))
 }
 
-/// What is wrong with a row that this version does not read: a later one wrote it, or it was
-/// changed.
+/// The problem with a row that this version does not read: a later one wrote it, or it was changed.
 fn not_ours(path: &Path, row: &Row<'_>, before: &Hex<32>, number: u64) -> rusqlite::Result<StoreError> {
     let (at, what, run): (i64, String, String) = (row.get(1)?, row.get(3)?, row.get(4)?);
     let (who, detail, hash): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
@@ -455,7 +454,7 @@ fn not_ours(path: &Path, row: &Row<'_>, before: &Hex<32>, number: u64) -> rusqli
 }
 
 /// A row; `None` where no node wrote it.
-fn line(row: &Row<'_>) -> rusqlite::Result<Option<Line>> {
+fn line(row: &Row<'_>) -> rusqlite::Result<Option<JournalRow>> {
     let (number, at): (i64, i64) = (row.get(0)?, row.get(1)?);
     let (written_at, what, run): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
     let (who, detail, hash): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
@@ -466,7 +465,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Option<Line>> {
         let run = if run.is_empty() { None } else { Some(Hex(hex::decode(&run)?)) };
         let detail = Detail::written(detail).within(DETAIL_BYTES_MAX)?;
         let record = Record { at, what, run, who, detail };
-        Some(Line { number: u64::try_from(number).ok()?, record, hash: Hex(hex::decode(&hash)?) })
+        Some(JournalRow { number: u64::try_from(number).ok()?, record, hash: Hex(hex::decode(&hash)?) })
     };
     Ok(parsed())
 }

@@ -18,11 +18,12 @@ use crate::configured::Configured;
 use crate::event::Event;
 use crate::live::Live;
 use crate::message::{FRAME_HEADER_BYTES, Frame, FrameError};
-use crate::places::{Excess, Limits, Place, Places};
-use crate::rejections::{Kind, Rejections};
+use crate::places::{ConnectionLimits, ConnectionPlace, Excess, Places};
+use crate::rejections::{RejectionKind, Rejections};
 use crate::settings::Role;
 use crate::socket::Socket;
 use crate::tls::{failed_handshake, fingerprint};
+use crate::waiting::Waiting;
 
 /// A receiver that hears nothing at all closes the connection: an idle sender shows every 20 s that
 /// it is there.
@@ -30,7 +31,7 @@ const SILENT_MAX: Duration = Duration::from_secs(70);
 const WRITE_TIME: Duration = Duration::from_secs(10);
 /// Connections of one peer at the same time: a new one may come before the end of the old one is
 /// noticed.
-const OF_PEER: Limits = Limits { of_name: 4, in_all: usize::MAX, excess: Excess::ClosesOldest };
+const OF_PEER: ConnectionLimits = ConnectionLimits { of_name: 4, in_all: usize::MAX, excess: Excess::ClosesOldest };
 /// Out of file descriptors, perhaps: others may end first.
 const RETRY: Duration = Duration::from_millis(100);
 
@@ -60,8 +61,8 @@ pub fn listen(
     rejections: &Rejections,
 ) -> io::Result<Door> {
     let door = Door::default();
-    let receiver =
-        Arc::new(Receiver { configured: configured.clone(), events: events.clone(), rejections: rejections.clone() });
+    let (configured, events, rejections) = (configured.clone(), events.clone(), rejections.clone());
+    let receiver = Arc::new(Receiver { configured, events, rejections, waiting: Waiting::default() });
     let places = Arc::clone(&door.0);
     let accept = move || {
         for stream in listener.incoming() {
@@ -85,15 +86,16 @@ struct Receiver {
     configured: Live<Configured>,
     events: SyncSender<Event>,
     rejections: Rejections,
+    waiting: Waiting,
 }
 
 impl Receiver {
-    fn serve(&self, tcp: &Arc<TcpStream>, place: &Place) {
+    fn serve(&self, tcp: &Arc<TcpStream>, place: &ConnectionPlace) {
         let from = tcp.peer_addr().map_or("an unknown address".to_owned(), |address| address.to_string());
         let (name, mut stream) = match self.authenticate(tcp, place) {
             Ok(authenticated) => authenticated,
             Err(_) if !place.is_held() => {
-                return self.rejections.add(Kind::Limit, &from, "too many connections without a handshake");
+                return self.rejections.add(RejectionKind::Limit, &from, "too many connections without a handshake");
             }
             Err((kind, whom, why)) => {
                 return self.rejections.add(kind, whom.as_deref().unwrap_or(&from), &why);
@@ -102,7 +104,7 @@ impl Receiver {
         tracing::debug!(peer = %name, %from, "accepted");
         match self.receive(&name, &mut stream) {
             Ok(()) | Err(FrameError::Io(_)) => {}
-            Err(error) => self.rejections.add(Kind::Message, &name, &error.to_string()),
+            Err(error) => self.rejections.add(RejectionKind::Message, &name, &error.to_string()),
         }
         stream.conn.send_close_notify();
         let _ = stream.flush();
@@ -113,13 +115,13 @@ impl Receiver {
     fn authenticate(
         &self,
         tcp: &Arc<TcpStream>,
-        place: &Place,
-    ) -> Result<(String, Stream), (Kind, Option<String>, String)> {
+        place: &ConnectionPlace,
+    ) -> Result<(String, Stream), (RejectionKind, Option<String>, String)> {
         let configured = self.configured.get();
-        let unknown = |kind: Kind, why: String| (kind, None, why);
+        let unknown = |kind: RejectionKind, why: String| (kind, None, why);
         let mut socket = Socket::with_deadline(Arc::clone(tcp), configured.settings.deadlines.handshake);
         let conn = ServerConnection::new(Arc::clone(&configured.tls.server));
-        let mut conn = conn.map_err(|error| unknown(Kind::Handshake, error.to_string()))?;
+        let mut conn = conn.map_err(|error| unknown(RejectionKind::Handshake, error.to_string()))?;
         while conn.is_handshaking() {
             conn.complete_io(&mut socket).map_err(|error| {
                 let (kind, why) = failed_handshake(&error);
@@ -129,17 +131,20 @@ impl Receiver {
         let shown = conn.peer_certificates().and_then(|chain| fingerprint(chain.first()?));
         let peer = configured.settings.peers.iter().find(|peer| Some(peer.member.key) == shown);
         let peer = peer.ok_or_else(|| {
-            unknown(Kind::Certificate, "a certificate of the authority, but not the key of any peer".to_owned())
+            unknown(
+                RejectionKind::Certificate,
+                "a certificate of the authority, but not the key of any peer".to_owned(),
+            )
         })?;
         let name = peer.member.name.clone();
         if peer.role != Role::Custodian {
-            return Err((Kind::Role, Some(name), "an analyst takes no part in runs".to_owned()));
+            return Err((RejectionKind::Role, Some(name), "an analyst takes no part in runs".to_owned()));
         }
         if !place.authenticate(&name, OF_PEER) {
-            return Err((Kind::Limit, Some(name), "too many connections".to_owned()));
+            return Err((RejectionKind::Limit, Some(name), "too many connections".to_owned()));
         }
         let established = socket.established(SILENT_MAX, WRITE_TIME).and_then(|()| tcp.set_nodelay(true));
-        established.map_err(|error| unknown(Kind::Handshake, error.to_string()))?;
+        established.map_err(|error| unknown(RejectionKind::Handshake, error.to_string()))?;
         Ok((name, StreamOwned::new(conn, socket)))
     }
 
@@ -149,14 +154,14 @@ impl Receiver {
             let frame = match Frame::read(stream, frame_bytes_max) {
                 // Its custodian upgrades at another time: it is still there, and not malicious.
                 Err(error @ FrameError::Version(_)) => {
-                    self.rejections.add(Kind::Message, name, &error.to_string());
+                    self.rejections.add(RejectionKind::Message, name, &error.to_string());
                     continue;
                 }
                 read => read?,
             };
             let Some(frame) = frame else { continue };
-            // A full queue holds up this peer alone.
-            if self.events.send(Event::Frame { from: name.to_owned(), frame }).is_err() {
+            let waits = self.waiting.enter(name, frame.bytes_max(), frame_bytes_max);
+            if self.events.send(Event::Frame { from: name.to_owned(), frame: Box::new(frame), waits }).is_err() {
                 return Ok(());
             }
         }

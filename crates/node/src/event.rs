@@ -3,11 +3,12 @@
 use crate::message::Frame;
 use crate::query::{Asks, Queried};
 use crate::question::Worked;
+use crate::waiting::Waits;
 
 #[derive(Debug)]
 pub enum Event {
     /// A frame of a custodian that has proven its identity.
-    Frame { from: String, frame: Frame },
+    Frame { from: String, frame: Box<Frame>, waits: Waits },
     /// A question to all custodians.
     Asks(Asks),
     /// A statement that this node answers from the release, for the journal.

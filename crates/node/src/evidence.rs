@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hedgerow_smc::Roster;
 
-use crate::message::{Hex, Named, RunId};
-use crate::statement::{Proof, Signed, Slot, contradict};
+use crate::message::{Hex, RosterEntry, RunId};
+use crate::statement::{Proof, Signed, StatementSlot, contradict};
 
 /// The most statements that one run keeps: of many rounds only the last are of use.
 const STATEMENTS_MAX: usize = 1 << 14;
@@ -22,7 +22,7 @@ pub(crate) struct Evidence {
     /// The run, or the question.
     pub(crate) run: RunId,
     pub(crate) roster: Roster,
-    statements: BTreeMap<(u16, Slot), Signed>,
+    statements: BTreeMap<(u16, StatementSlot), Signed>,
     /// Custodians that are convicted.
     pub(crate) convicted: BTreeMap<u16, Proof>,
     /// Custodians whose statements were looked at after the end: each once.
@@ -34,7 +34,7 @@ impl Evidence {
         Evidence { run, roster, statements: BTreeMap::new(), convicted: BTreeMap::new(), shown_by: Vec::new() }
     }
 
-    pub(crate) fn of(&self, place: u16, slot: Slot) -> Option<&Signed> {
+    pub(crate) fn of(&self, place: u16, slot: StatementSlot) -> Option<&Signed> {
         self.statements.get(&(place, slot))
     }
 
@@ -42,22 +42,23 @@ impl Evidence {
     pub(crate) fn add(&mut self, place: u16, signed: &Signed) -> Option<Proof> {
         let slot = signed.statement.slot(self.run)?;
         // A message in another's name is not evidence: the sender is a part of its place.
-        let of_custodian = self.statements.range((place, Slot::Proposal)..).take_while(|((of, _), _)| *of == place);
+        let of_custodian =
+            self.statements.range((place, StatementSlot::Proposal)..).take_while(|((of, _), _)| *of == place);
         let other = match &slot {
-            Slot::Step { .. } => self.statements.get(&(place, slot.clone())).into_iter().collect::<Vec<_>>(),
+            StatementSlot::Step { .. } => self.statements.get(&(place, slot.clone())).into_iter().collect::<Vec<_>>(),
             _ => of_custodian.map(|(_, signed)| signed).collect(),
         };
         let other = other.into_iter().find(|other| contradict(self.run, &signed.statement, &other.statement)).cloned();
         match other {
             Some(other) => {
-                let culprit = Named::of(self.roster.members().get(usize::from(place))?);
+                let culprit = RosterEntry::of(self.roster.members().get(usize::from(place))?);
                 Some(Proof { run: self.run, culprit, one: other, other: signed.clone() })
             }
             None => {
                 if self.statements.len() >= STATEMENTS_MAX {
                     // Old rounds are settled; notes come before steps in the order of places.
                     // One that sends many loses its own.
-                    let is_step = |(_, slot): &&(u16, Slot)| matches!(slot, Slot::Step { .. });
+                    let is_step = |(_, slot): &&(u16, StatementSlot)| matches!(slot, StatementSlot::Step { .. });
                     let mut steps = self.statements.keys().filter(is_step);
                     let own = steps.clone().find(|(of, _)| *of == place);
                     let old = own.or_else(|| steps.next()).cloned();
@@ -74,7 +75,7 @@ impl Evidence {
     pub(crate) fn shown(&self) -> Vec<Signed> {
         let mut reached: BTreeMap<Hex<16>, BTreeMap<u16, u32>> = BTreeMap::new();
         for (place, slot) in self.statements.keys() {
-            if let Slot::Step { session, round, .. } = slot {
+            if let StatementSlot::Step { session, round, .. } = slot {
                 let latest = reached.entry(*session).or_default().entry(*place).or_default();
                 *latest = (*latest).max(*round);
             }
@@ -86,9 +87,9 @@ impl Evidence {
             rounds.get(1).or(rounds.first()).copied().unwrap_or(0)
         };
         let last: BTreeMap<Hex<16>, u32> = reached.iter().map(|(step, rounds)| (*step, second(rounds))).collect();
-        let of_use = |((_, slot), _): &(&(u16, Slot), &Signed)| match slot {
-            Slot::Step { session, round, .. } => round.saturating_add(ROUNDS_SHOWN) > last[session],
-            slot => *slot != Slot::Aborted,
+        let of_use = |((_, slot), _): &(&(u16, StatementSlot), &Signed)| match slot {
+            StatementSlot::Step { session, round, .. } => round.saturating_add(ROUNDS_SHOWN) > last[session],
+            slot => *slot != StatementSlot::Aborted,
         };
         self.statements.iter().filter(of_use).take(SHOWN_MAX).map(|(_, signed)| signed.clone()).collect()
     }
@@ -98,7 +99,7 @@ impl Evidence {
         Some(place as u16)
     }
 
-    /// What is too old to be of use.
+    /// Drops evidence that is too old to be of use.
     pub(crate) fn forget(&mut self) {
         self.statements.clear();
     }

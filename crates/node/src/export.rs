@@ -25,7 +25,7 @@ fn text(error: StoreError) -> String {
 /// The heads of a journal, signed, with the last that peers signed.
 pub fn heads(data: &Path, name: &str, key: &SigningKey) -> Result<Value, String> {
     let (mut peers, mut book) = (serde_json::Map::new(), (0, Hex([0; 32])));
-    let each = |line: &crate::disk::Line| {
+    let each = |line: &crate::disk::JournalRow| {
         let mut detail = line.record.detail.value();
         match line.record.what {
             What::Joined | What::Kept => {
@@ -35,7 +35,7 @@ pub fn heads(data: &Path, name: &str, key: &SigningKey) -> Result<Value, String>
                 };
                 let signed = detail["signed"].take();
                 // A message that was late may be about an earlier row.
-                if !signed.is_null() && rows(&signed) >= peers.get(&line.record.who).and_then(rows) {
+                if rows(&signed).is_some() && rows(&signed) >= peers.get(&line.record.who).and_then(rows) {
                     peers.insert(line.record.who.clone(), signed);
                 }
             }
@@ -68,7 +68,7 @@ pub fn look_up(data: &Path, name: &str, signing_key: &[u8; 32], export: &Path) -
     let heads = heads_of(&signed).filter(|_| signed.verifies(signing_key));
     let heads = heads.ok_or_else(|| format!("{place}: heads of {name} that it did not sign"))?;
     let (mut found, mut lacked) = (None, joined_run(&signed));
-    let each = |line: &crate::disk::Line| {
+    let each = |line: &crate::disk::JournalRow| {
         if line.number == heads.rows {
             found = Some(line.hash);
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::rejections::Kind;
+use crate::rejections::RejectionKind;
 
 const REQUEST_BYTES_MAX: u64 = 1 << 12;
 const REQUEST_TIME: Duration = Duration::from_secs(2);
@@ -25,11 +25,11 @@ pub struct Load {
 
 /// Counts: runs since the journal began, rejections since the node was started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct HealthCounts {
     pub published: u64,
     pub aborted: u64,
-    /// By kind, as [`Kind::ALL`] lists them.
-    pub rejected: [u64; Kind::ALL.len()],
+    /// By kind, as [`RejectionKind::ALL`] lists them.
+    pub rejected: [u64; RejectionKind::ALL.len()],
     /// Whether a run is open, and whether it is in doubt.
     pub open: bool,
     pub in_doubt: bool,
@@ -43,7 +43,7 @@ pub struct Counts {
     pub endpoint: Load,
 }
 
-impl Counts {
+impl HealthCounts {
     fn text(&self) -> String {
         let head = |name: &str, kind: &str, help: &str| {
             format!("# HELP hedgerow_{name} {help}\n# TYPE hedgerow_{name} {kind}\n")
@@ -52,7 +52,7 @@ impl Counts {
             format!("{}hedgerow_{name} {value}\n", head(name, kind, help))
         };
         let mut rejected = head("rejected_total", "counter", "Rejected connections, attempts and messages.");
-        for (kind, count) in Kind::ALL.iter().zip(self.rejected) {
+        for (kind, count) in RejectionKind::ALL.iter().zip(self.rejected) {
             rejected.push_str(&format!("hedgerow_rejected_total{{kind=\"{}\"}} {count}\n", kind.name()));
         }
         let Load { analysts, unauthenticated, statements, answer_bytes } = self.endpoint;
@@ -79,16 +79,16 @@ impl Counts {
 
 /// The last reported state of the node.
 #[derive(Debug, Clone)]
-pub struct Health(Arc<Mutex<(Instant, Counts)>>);
+pub struct Health(Arc<Mutex<(Instant, HealthCounts)>>);
 
 impl Default for Health {
     fn default() -> Health {
-        Health(Arc::new(Mutex::new((Instant::now(), Counts::default()))))
+        Health(Arc::new(Mutex::new((Instant::now(), HealthCounts::default()))))
     }
 }
 
 impl Health {
-    pub fn set(&self, counts: Counts) {
+    pub fn set(&self, counts: HealthCounts) {
         if let Ok(mut last) = self.0.lock() {
             *last = (Instant::now(), counts);
         }
@@ -155,7 +155,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         drop(listener);
         let health = Health::default();
-        health.set(Counts { published: 3, open: true, rejected: [0, 0, 7, 0, 0, 0], ..Counts::default() });
+        health.set(HealthCounts { published: 3, open: true, rejected: [0, 0, 7, 0, 0, 0], ..HealthCounts::default() });
         listen(address, health).unwrap();
         let get = |request: &str| {
             let mut stream = TcpStream::connect(address).unwrap();

@@ -19,7 +19,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// A private key with its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Requested {
+pub struct KeyRequest {
     pub key: PathBuf,
     pub request: PathBuf,
     pub fingerprint: [u8; 32],
@@ -27,7 +27,7 @@ pub struct Requested {
 
 /// Makes a private key, readable by its owner only, and a request for a certificate. An existing
 /// key is kept, and its request made again.
-pub fn request(name: &str, hosts: &[String], key: &Path, request: &Path) -> Result<Requested, KeysError> {
+pub fn request(name: &str, hosts: &[String], key: &Path, request: &Path) -> Result<KeyRequest, KeysError> {
     let pair = match key.exists() {
         true => read_key(key)?,
         false => {
@@ -44,7 +44,7 @@ pub fn request(name: &str, hosts: &[String], key: &Path, request: &Path) -> Resu
     let text = params.serialize_request(&pair)?.pem()?;
     fs::write(request, text).map_err(|source| io_error(request, source))?;
     let fingerprint = Sha256::digest(pair.subject_public_key_info()).into();
-    Ok(Requested { key: key.to_path_buf(), request: request.to_path_buf(), fingerprint })
+    Ok(KeyRequest { key: key.to_path_buf(), request: request.to_path_buf(), fingerprint })
 }
 
 /// The public key of the signing key in a file, which is made if it does not exist.
@@ -73,7 +73,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// The first step of a new key: it is made beside the one in use.
-pub fn rotate(settings: &Settings, hosts: &[String]) -> Result<Requested, KeysError> {
+pub fn rotate(settings: &Settings, hosts: &[String]) -> Result<KeyRequest, KeysError> {
     request(&settings.name, hosts, &beside(&settings.key, ".new"), &beside(&settings.certificate, ".csr"))
 }
 

@@ -36,11 +36,11 @@ pub enum KeysError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Party {
     pub name: String,
-    pub place: Place,
+    pub place: PartyRole,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum PartyRole {
     /// And where it listens.
     Custodian(String),
     Analyst,
@@ -49,7 +49,7 @@ pub enum Place {
 
 impl Party {
     pub fn custodian(name: impl Into<String>, address: impl Into<String>) -> Party {
-        Party { name: name.into(), place: Place::Custodian(address.into()) }
+        Party { name: name.into(), place: PartyRole::Custodian(address.into()) }
     }
 }
 
@@ -151,14 +151,16 @@ impl Authority {
 /// Makes an authority and, for every party, a folder below `folder` with its key, certificate and
 /// `node.toml`; gives the folders. The authority's own key is not kept.
 pub fn make_trial(folder: &Path, parties: &[Party], policy: &str, more: &str) -> Result<Vec<PathBuf>, KeysError> {
-    if parties.iter().filter(|party| matches!(party.place, Place::Custodian(_))).count() < 3 {
+    if parties.iter().filter(|party| matches!(party.place, PartyRole::Custodian(_))).count() < 3 {
         return Err(KeysError::Input("at least 3 custodians are needed".to_owned()));
     }
     let mut authority = Authority::new()?;
     let issue = |party: &Party| match &party.place {
         // Analysts verify the host that they connect to.
-        Place::Custodian(address) => authority.issue_for(&[&[party.name.as_str()], hosts(address).as_slice()].concat()),
-        Place::Analyst | Place::Auditor => authority.issue(&party.name),
+        PartyRole::Custodian(address) => {
+            authority.issue_for(&[&[party.name.as_str()], hosts(address).as_slice()].concat())
+        }
+        PartyRole::Analyst | PartyRole::Auditor => authority.issue(&party.name),
     };
     let issued: Vec<Issued> = parties.iter().map(issue).collect::<Result<_, _>>()?;
     let signing: Vec<SigningKey> = parties.iter().map(|_| draw_signing_key()).collect::<Result<_, _>>()?;
@@ -169,7 +171,7 @@ pub fn make_trial(folder: &Path, parties: &[Party], policy: &str, more: &str) ->
         write_new(&home.join("authority.pem"), &authority.pem(), false)?;
         write_new(&home.join("certificate.pem"), &own.certificate, false)?;
         write_new(&home.join("private.key"), &own.key, true)?;
-        if let Place::Custodian(address) = &party.place {
+        if let PartyRole::Custodian(address) = &party.place {
             write_new(&home.join("signing.key"), &format!("{}\n", hex::encode(&signs.secret())), true)?;
             let others = parties.iter().zip(&issued).zip(&signing).filter(|((other, _), _)| other.name != party.name);
             let peers: String = others.map(|((other, issued), signs)| peer(other, issued, &signs.public())).collect();
@@ -212,11 +214,11 @@ pub fn read_signing_key(path: &Path) -> Result<SigningKey, KeysError> {
 
 fn peer(party: &Party, issued: &Issued, signing_key: &[u8; 32]) -> String {
     let more = match &party.place {
-        Place::Custodian(address) => {
+        PartyRole::Custodian(address) => {
             format!("signing-key = \"{}\"\naddress = \"{address}\"", hex::encode(signing_key))
         }
-        Place::Analyst => "role = \"analyst\"".to_owned(),
-        Place::Auditor => "role = \"auditor\"".to_owned(),
+        PartyRole::Analyst => "role = \"analyst\"".to_owned(),
+        PartyRole::Auditor => "role = \"auditor\"".to_owned(),
     };
     let key = hex::encode(&issued.fingerprint);
     format!("\n[[peer]]\nname = \"{}\"\nkey = \"{key}\"\n{more}\n", party.name)

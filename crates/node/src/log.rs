@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum LogFormat {
     /// A line of text for each event
     #[default]
     Text,
@@ -13,7 +13,7 @@ pub(crate) enum Format {
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(crate) enum Level {
+pub(crate) enum LogLevel {
     Error,
     /// Also rejections, and peers that cannot be reached
     Warn,
@@ -24,19 +24,19 @@ pub(crate) enum Level {
     Debug,
 }
 
-pub(crate) fn start(format: Format, level: Level) -> Result<(), String> {
+pub(crate) fn start(format: LogFormat, level: LogLevel) -> Result<(), String> {
     let level = match level {
-        Level::Error => tracing::Level::ERROR,
-        Level::Warn => tracing::Level::WARN,
-        Level::Info => tracing::Level::INFO,
-        Level::Debug => tracing::Level::DEBUG,
+        LogLevel::Error => tracing::Level::ERROR,
+        LogLevel::Warn => tracing::Level::WARN,
+        LogLevel::Info => tracing::Level::INFO,
+        LogLevel::Debug => tracing::Level::DEBUG,
     };
     // Libraries log by the crate `log`, if at all. It is not connected, since what they would write
     // is not known here.
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
     let started = match format {
-        Format::Text => log.with_target(false).try_init(),
-        Format::Json => log.with_target(false).json().flatten_event(true).with_current_span(false).try_init(),
+        LogFormat::Text => log.with_target(false).try_init(),
+        LogFormat::Json => log.with_target(false).json().flatten_event(true).with_current_span(false).try_init(),
     };
     started.map_err(|error| error.to_string())
 }

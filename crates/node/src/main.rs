@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Parser, Subcommand};
 use hedgerow_node::agreement::Agreement;
-use hedgerow_node::keys::{self, Party, Place, make_trial};
+use hedgerow_node::keys::{self, Party, PartyRole, make_trial};
 use hedgerow_node::operator::{self, Request};
 use hedgerow_node::settings::Settings;
 use hedgerow_node::terms::Terms;
@@ -52,7 +52,7 @@ enum Verb {
     /// Read settings, certificates and revocation lists again, without a restart
     Reload(Operated),
     /// Answer one SELECT over the release of an epoch
-    Query(Query),
+    Query(QueryCommand),
     /// Verify the journal's chain and list it
     Journal(Journal),
     /// Three nodes on this machine publish example patients, and show what each of them saw
@@ -80,10 +80,10 @@ struct Serve {
     config: Config,
     /// How the log on standard error is written
     #[arg(long, value_enum, default_value_t)]
-    log: log::Format,
+    log: log::LogFormat,
     /// From which level on
     #[arg(long, value_enum, default_value_t)]
-    log_level: log::Level,
+    log_level: log::LogLevel,
 }
 
 #[derive(Debug, Args)]
@@ -132,11 +132,11 @@ struct Keys {
     #[command(subcommand)]
     verb: Option<KeyVerb>,
     #[command(flatten)]
-    trial: Option<Trial>,
+    trial: Option<TrialCommand>,
 }
 
 #[derive(Debug, Args)]
-struct Trial {
+struct TrialCommand {
     /// Where the folders of all parties are made
     folder: PathBuf,
     /// A custodian, and where it listens
@@ -211,7 +211,7 @@ struct Journal {
 }
 
 #[derive(Debug, Args)]
-struct Query {
+struct QueryCommand {
     #[command(flatten)]
     operated: Operated,
     /// As for `hedgerow query`; the table is `data`
@@ -333,7 +333,7 @@ fn print(value: &Value) -> Result<(), String> {
     Ok(())
 }
 
-fn answer(Query { operated: Operated { config, operator }, sql, epoch }: &Query) -> Result<(), String> {
+fn answer(QueryCommand { operated: Operated { config, operator }, sql, epoch }: &QueryCommand) -> Result<(), String> {
     let settings = settings(&config.config)?;
     // A node in doubt does not know which epoch is the last.
     let last = send(&settings, &Request::Status)?["epoch"].as_u64();
@@ -365,8 +365,9 @@ fn agreement(path: &Path) -> Result<Agreement, String> {
         let wrong = |_| format!("{}: not made by `terms` of this version", path.display());
         return serde_json::from_str(&text).map_err(wrong);
     }
-    let terms = Terms::load(&settings(path)?).map_err(|error| error.to_string())?;
-    Ok(Agreement::new(&terms.agreed))
+    let settings = settings(path)?;
+    let terms = Terms::load(&settings).map_err(|error| error.to_string())?;
+    Ok(Agreement::new(&terms.agreed, settings.profile))
 }
 
 fn show_differences(Diff { first, second }: &Diff) -> Result<(), String> {
@@ -389,7 +390,7 @@ fn make_keys(keys: &Keys) -> Result<(), String> {
 }
 
 fn make_key(verb: &KeyVerb) -> Result<(), String> {
-    let show = |made: &key_files::Requested| {
+    let show = |made: &key_files::KeyRequest| {
         println!("private key: {}", made.key.display());
         println!("request for the authority: {}", made.request.display());
         println!("fingerprint for the others' settings: {}", hex::encode(&made.fingerprint));
@@ -421,15 +422,15 @@ fn make_key(verb: &KeyVerb) -> Result<(), String> {
     Ok(())
 }
 
-fn make_trial_keys(keys: &Trial) -> Result<(), String> {
+fn make_trial_keys(keys: &TrialCommand) -> Result<(), String> {
     let custodian = |text: &String| {
         let (name, address) = text.split_once('=').ok_or(format!("{text}: expected NAME=HOST:PORT"))?;
         Ok(Party::custodian(name, address))
     };
     let mut parties = keys.custodians.iter().map(custodian).collect::<Result<Vec<_>, String>>()?;
-    let party = |place: Place| move |name: &String| Party { name: name.clone(), place: place.clone() };
-    parties.extend(keys.analyst.iter().map(party(Place::Analyst)));
-    parties.extend(keys.auditor.iter().map(party(Place::Auditor)));
+    let party = |place: PartyRole| move |name: &String| Party { name: name.clone(), place: place.clone() };
+    parties.extend(keys.analyst.iter().map(party(PartyRole::Analyst)));
+    parties.extend(keys.auditor.iter().map(party(PartyRole::Auditor)));
     let folders = make_trial(&keys.folder, &parties, &keys.policy, "").map_err(|error| error.to_string())?;
     folders.iter().for_each(|folder| println!("{}", folder.display()));
     println!("each party keeps its own folder; for real use every custodian makes its own private key");
@@ -449,7 +450,7 @@ fn list(journal: &Journal) -> Result<(), String> {
         }
         return Ok(());
     }
-    let print = |line: &disk::Line| {
+    let print = |line: &disk::JournalRow| {
         let record = &line.record;
         if journal.values || record.what != hedgerow_node::journal::What::Disclosed {
             let run = record.run.map_or(Value::Null, |run| Value::from(run.to_string()));

@@ -25,8 +25,8 @@ const WHY_CHARACTERS_MAX: usize = 300;
 
 /// The version of frames that this node speaks. Notes refuse fields that they do not know, so a
 /// field that is added raises it.
-pub const FRAME_VERSION: u8 = 2;
-/// What comes before the content, without the length.
+pub const FRAME_VERSION: u8 = 3;
+/// The bytes before the content, without the length.
 pub(crate) const FRAME_HEADER_BYTES: usize = 1 + 1 + 64;
 
 const NOTE: u8 = 1;
@@ -104,7 +104,7 @@ impl Question {
 /// A custodian of a roster, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Named {
+pub struct RosterEntry {
     pub name: String,
     pub key: Hex<32>,
     #[serde(default = "no_key")]
@@ -116,9 +116,9 @@ fn no_key() -> Hex<32> {
     Hex([0; 32])
 }
 
-impl Named {
-    pub fn of(member: &Member) -> Named {
-        Named { name: member.name.clone(), key: Hex(member.key), signing_key: Hex(member.signing_key) }
+impl RosterEntry {
+    pub fn of(member: &Member) -> RosterEntry {
+        RosterEntry { name: member.name.clone(), key: Hex(member.key), signing_key: Hex(member.signing_key) }
     }
 
     pub fn member(&self) -> Member {
@@ -136,13 +136,13 @@ pub struct Proposal {
     /// The digest of what was agreed on: domains, hierarchies, rules, promises, limits, versions.
     pub terms: Hex<32>,
     /// In the order of names.
-    pub roster: Vec<Named>,
+    pub roster: Vec<RosterEntry>,
     pub by: String,
 }
 
 impl Proposal {
     pub fn roster(&self) -> Result<Roster, Fault> {
-        Roster::new(self.roster.iter().map(Named::member).collect())
+        Roster::new(self.roster.iter().map(RosterEntry::member).collect())
     }
 
     /// Over every field: a proposal that differs anywhere has another digest.
@@ -159,7 +159,7 @@ impl Proposal {
             hash.update(text);
         };
         text(by);
-        for Named { name, key, signing_key } in roster {
+        for RosterEntry { name, key, signing_key } in roster {
             text(name);
             text(&format!("{key}{signing_key}"));
         }
@@ -272,12 +272,13 @@ impl Note {
 /// Messages about journals, when a node starts and after every run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Standing {
+pub enum JournalMessage {
     /// Where the sender believes to stand; the receiver answers with what it knows. Nothing is
     /// kept of it: the sender's folder may be an older copy.
     Own { heads: Heads },
-    /// The last statement of the receiver about its heads that the sender has.
-    Known { signed: Option<Signed> },
+    /// The last statement of the receiver about its heads that the sender has; where it joined a
+    /// run with them, also how far it has said that it came.
+    Known { signed: Option<Box<Signed>>, further: Option<Box<Signed>> },
     /// Where the sender stood after a run, or when it started: the receiver keeps it.
     After { heads: Heads },
     /// The sender has this row of the receiver's journal, or a later one, on its disk.
@@ -307,31 +308,31 @@ pub(crate) fn plain(text: &str) -> String {
 
 /// The content of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum FrameContent {
     Note(Note),
     Asking(Asking),
-    Standing(Standing),
+    Standing(JournalMessage),
     /// An encoded message of a step.
     Step(Vec<u8>),
 }
 
-impl Content {
+impl FrameContent {
     fn kind(&self) -> u8 {
         match self {
-            Content::Note(_) => NOTE,
-            Content::Step(_) => STEP,
-            Content::Asking(_) => ASKING,
-            Content::Standing(_) => STANDING,
+            FrameContent::Note(_) => NOTE,
+            FrameContent::Step(_) => STEP,
+            FrameContent::Asking(_) => ASKING,
+            FrameContent::Standing(_) => STANDING,
         }
     }
 
     fn bytes(&self) -> Vec<u8> {
         // They hold texts and numbers only: nothing in them can fail to be written.
         match self {
-            Content::Note(note) => serde_json::to_vec(note).unwrap_or_default(),
-            Content::Asking(asking) => serde_json::to_vec(asking).unwrap_or_default(),
-            Content::Standing(standing) => serde_json::to_vec(standing).unwrap_or_default(),
-            Content::Step(bytes) => bytes.clone(),
+            FrameContent::Note(note) => serde_json::to_vec(note).unwrap_or_default(),
+            FrameContent::Asking(asking) => serde_json::to_vec(asking).unwrap_or_default(),
+            FrameContent::Standing(standing) => serde_json::to_vec(standing).unwrap_or_default(),
+            FrameContent::Step(bytes) => bytes.clone(),
         }
     }
 
@@ -343,10 +344,10 @@ impl Content {
             Statement::Other { digest: Hex(digest.into()) }
         };
         match self {
-            Content::Note(note) => Statement::Note { note: note.clone() },
-            Content::Standing(Standing::After { heads }) => Statement::Heads { heads: *heads },
-            Content::Step(bytes) => Statement::of_step(bytes).unwrap_or_else(other),
-            Content::Asking(_) | Content::Standing(_) => other(),
+            FrameContent::Note(note) => Statement::Note { note: note.clone() },
+            FrameContent::Standing(JournalMessage::After { heads }) => Statement::Heads { heads: *heads },
+            FrameContent::Step(bytes) => Statement::of_step(bytes).unwrap_or_else(other),
+            FrameContent::Asking(_) | FrameContent::Standing(_) => other(),
         }
     }
 }
@@ -354,7 +355,7 @@ impl Content {
 /// One message between nodes, signed by its sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    pub content: Content,
+    pub content: FrameContent,
     pub signature: Signature,
 }
 
@@ -372,7 +373,7 @@ pub enum FrameError {
 }
 
 impl Frame {
-    pub fn sign(content: Content, key: &SigningKey) -> Frame {
+    pub fn sign(content: FrameContent, key: &SigningKey) -> Frame {
         let signature = content.statement().sign(key).signature.0;
         Frame { content, signature }
     }
@@ -401,15 +402,15 @@ impl Frame {
         let (kind, rest) = rest.split_first().ok_or(FrameError::Garbled)?;
         let (signature, bytes) = rest.split_first_chunk::<64>().ok_or(FrameError::Garbled)?;
         if *kind == STEP {
-            return Ok(Frame { content: Content::Step(bytes.to_vec()), signature: *signature });
+            return Ok(Frame { content: FrameContent::Step(bytes.to_vec()), signature: *signature });
         }
         if bytes.len() > NOTE_BYTES_MAX {
             return Err(FrameError::Garbled);
         }
         let content = match *kind {
-            NOTE => serde_json::from_slice(bytes).map(Content::Note),
-            ASKING => serde_json::from_slice(bytes).map(Content::Asking),
-            STANDING => serde_json::from_slice(bytes).map(Content::Standing),
+            NOTE => serde_json::from_slice(bytes).map(FrameContent::Note),
+            ASKING => serde_json::from_slice(bytes).map(FrameContent::Asking),
+            STANDING => serde_json::from_slice(bytes).map(FrameContent::Standing),
             _ => return Err(FrameError::Garbled),
         };
         let content = content.map_err(|_| FrameError::Garbled)?;
@@ -422,6 +423,14 @@ impl Frame {
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&self.encode())?;
         to.flush()
+    }
+
+    /// The memory that it takes, at most.
+    pub(crate) fn bytes_max(&self) -> usize {
+        match &self.content {
+            FrameContent::Step(bytes) => bytes.len(),
+            FrameContent::Note(_) | FrameContent::Asking(_) | FrameContent::Standing(_) => NOTE_BYTES_MAX,
+        }
     }
 
     /// An empty frame: the sender is there, and has nothing to say.
@@ -467,7 +476,7 @@ mod tests {
     }
 
     fn proposal() -> Proposal {
-        let roster = vec![Named { name: "north".to_owned(), key: Hex([1; 32]), signing_key: Hex([3; 32]) }];
+        let roster = vec![RosterEntry { name: "north".to_owned(), key: Hex([1; 32]), signing_key: Hex([3; 32]) }];
         Proposal { run: run(), epoch: 3, terms: Hex([2; 32]), roster, by: "north".to_owned() }
     }
 
@@ -477,19 +486,22 @@ mod tests {
         let signed = Statement::Note { note: aborted.clone() }.sign(&key());
         let because = Because::Statement { by: "south".to_owned(), signed: signed.clone() };
         let contents = [
-            Content::Note(Note::Propose { proposal: proposal(), previous: None }),
-            Content::Note(aborted),
-            Content::Note(Note::Aborted { run: run(), why: String::new(), because: Some(Box::new(because)) }),
-            Content::Note(Note::Inquire { run: run() }),
-            Content::Standing(Standing::Own { heads: Heads::default() }),
-            Content::Standing(Standing::Known { signed: Some(signed) }),
-            Content::Standing(Standing::After { heads: Heads::default() }),
-            Content::Standing(Standing::Kept { rows: u64::MAX }),
-            Content::Asking(Asking::Ask { question: question() }),
-            Content::Asking(Asking::Unanswered { id: run(), why: "away".to_owned() }),
-            Content::Asking(Asking::Again { id: run() }),
-            Content::Step(vec![0; 1000]),
-            Content::Step(Vec::new()),
+            FrameContent::Note(Note::Propose { proposal: proposal(), previous: None }),
+            FrameContent::Note(aborted),
+            FrameContent::Note(Note::Aborted { run: run(), why: String::new(), because: Some(Box::new(because)) }),
+            FrameContent::Note(Note::Inquire { run: run() }),
+            FrameContent::Standing(JournalMessage::Own { heads: Heads::default() }),
+            FrameContent::Standing(JournalMessage::Known {
+                signed: Some(Box::new(signed.clone())),
+                further: Some(Box::new(signed)),
+            }),
+            FrameContent::Standing(JournalMessage::After { heads: Heads::default() }),
+            FrameContent::Standing(JournalMessage::Kept { rows: u64::MAX }),
+            FrameContent::Asking(Asking::Ask { question: question() }),
+            FrameContent::Asking(Asking::Unanswered { id: run(), why: "away".to_owned() }),
+            FrameContent::Asking(Asking::Again { id: run() }),
+            FrameContent::Step(vec![0; 1000]),
+            FrameContent::Step(Vec::new()),
         ];
         let mut bytes = Vec::new();
         let frames = contents.map(|content| Frame::sign(content, &key()));
@@ -507,7 +519,7 @@ mod tests {
     #[test]
     fn a_changed_byte_anywhere_breaks_the_frame_or_its_signature() {
         let message = [vec![4, 2], vec![7; 200]].concat();
-        for content in [Content::Note(Note::Inquire { run: run() }), Content::Step(message)] {
+        for content in [FrameContent::Note(Note::Inquire { run: run() }), FrameContent::Step(message)] {
             let good = Frame::sign(content, &key()).encode();
             for place in 4..good.len() {
                 let mut bytes = good.clone();
@@ -522,7 +534,7 @@ mod tests {
     fn every_field_of_a_proposal_is_in_its_digest_and_in_what_is_approved() {
         let one = proposal();
         let named = |name: &str, key: u8, signing: u8| {
-            vec![Named { name: name.to_owned(), key: Hex([key; 32]), signing_key: Hex([signing; 32]) }]
+            vec![RosterEntry { name: name.to_owned(), key: Hex([key; 32]), signing_key: Hex([signing; 32]) }]
         };
         let others = [
             Proposal { run: Hex([9; 16]), ..one.clone() },
@@ -558,7 +570,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_or_garbled_is_refused() {
-        let long = Frame::sign(Content::Step(vec![0; 1000]), &key()).encode();
+        let long = Frame::sign(FrameContent::Step(vec![0; 1000]), &key()).encode();
         let refused = Frame::read(&mut long.as_slice(), 1000);
         assert!(matches!(refused, Err(FrameError::TooLong { found: 1066, max: 1000 })));
         assert!(matches!(Frame::read(&mut &long[..500], 2000), Err(FrameError::Io(_))), "it ends early");

@@ -3,14 +3,14 @@
 
 use std::io::{self, Write};
 
-use hedgerow_smc::Entry;
+use hedgerow_smc::OpenedValues;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::journal::Detail;
 
 /// The entries of one round of a step.
-pub(crate) fn detail(step: &str, round: u32, entries: &[Entry]) -> Detail {
+pub(crate) fn detail(step: &str, round: u32, entries: &[OpenedValues]) -> Detail {
     let numbers: usize = entries.iter().map(|entry| entry.parts.len() + entry.values.len()).sum();
     let mut json = Json(Vec::with_capacity(64 + 160 * entries.len() + 6 * numbers));
     json.plain("{\"step\":");
@@ -87,7 +87,7 @@ impl Json {
         self.0.push(b']');
     }
 
-    fn entry(&mut self, entry: &Entry) {
+    fn entry(&mut self, entry: &OpenedValues) {
         self.plain("{\"kind\":");
         self.text(entry.kind.describe());
         self.plain(",\"about\":");
@@ -116,7 +116,7 @@ impl Json {
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_smc::Kind;
+    use hedgerow_smc::OpenedKind;
     use serde_json::{Value, json};
 
     use super::*;
@@ -126,18 +126,18 @@ mod tests {
         let numbers = vec![0, 9, 10, 4711, u64::MAX];
         let (parts, at_least) = (vec![7, 80], vec![vec![5, 10], vec![]]);
         let entries = [
-            Entry {
+            OpenedValues {
                 round: 3,
-                kind: Kind::Sizes,
+                kind: OpenedKind::Sizes,
                 what: "a \"side\"",
                 attribute: Some(2),
                 parts,
                 at_least,
                 values: numbers.clone(),
             },
-            Entry {
+            OpenedValues {
                 round: 3,
-                kind: Kind::Totals,
+                kind: OpenedKind::Totals,
                 what: "all",
                 attribute: None,
                 parts: vec![],
@@ -146,9 +146,9 @@ mod tests {
             },
         ];
         let detail = detail("classes", 3, &entries);
-        let first = json!({ "kind": Kind::Sizes.describe(), "about": "a \"side\"", "attribute": 2, "parts": [7, 80],
+        let first = json!({ "kind": OpenedKind::Sizes.describe(), "about": "a \"side\"", "attribute": 2, "parts": [7, 80],
                             "at_least": [[5, 10], []], "values": numbers });
-        let second = json!({ "kind": Kind::Totals.describe(), "about": "all", "values": [] });
+        let second = json!({ "kind": OpenedKind::Totals.describe(), "about": "all", "values": [] });
         assert_eq!(detail.value(), json!({ "step": "classes", "round": 3, "entries": [first, second] }));
         let mut lines = Vec::new();
         write_lines(&mut lines, detail.text()).unwrap();

@@ -15,9 +15,9 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::command::Command;
 use crate::event::Event;
 use crate::journal::SQL_CHARACTERS_MAX;
-use crate::node::Command;
 use crate::part::Common;
 use crate::query::{self, Asks, Queried, STACK_BYTES};
 
@@ -71,7 +71,7 @@ pub enum Order {
 
 /// A command, and where its answer goes.
 #[derive(Debug)]
-pub struct Requested {
+pub struct OperatorRequest {
     pub order: Order,
     pub answer: Sender<Result<Value, String>>,
 }
@@ -79,7 +79,7 @@ pub struct Requested {
 /// Where commands and questions go.
 #[derive(Debug, Clone)]
 pub struct Towards {
-    pub commands: SyncSender<Requested>,
+    pub commands: SyncSender<OperatorRequest>,
     pub events: SyncSender<Event>,
     /// The node's folder, which has the releases.
     pub data: PathBuf,
@@ -113,7 +113,7 @@ fn serve_one(stream: UnixStream, towards: &Towards, questions: &Arc<AtomicUsize>
     BufReader::new(&stream).take(REQUEST_BYTES_MAX).read_line(&mut line)?;
     let result = match serde_json::from_str::<Request>(&line) {
         Ok(Request::Query { operator, epoch, sql }) => {
-            let open = Open::one_of(questions);
+            let open = QuestionPermit::one_of(questions);
             let Some(open) = open else { return reply(&stream, Err("too many questions at once".to_owned())) };
             let towards = towards.clone();
             let answer = move || {
@@ -137,16 +137,16 @@ fn reply(mut stream: &UnixStream, result: Result<Value, String>) -> io::Result<(
 }
 
 /// One of the questions at once; counts down also when a thread panics.
-struct Open(Arc<AtomicUsize>);
+struct QuestionPermit(Arc<AtomicUsize>);
 
-impl Open {
-    fn one_of(questions: &Arc<AtomicUsize>) -> Option<Open> {
+impl QuestionPermit {
+    fn one_of(questions: &Arc<AtomicUsize>) -> Option<QuestionPermit> {
         let before = questions.fetch_add(1, Ordering::SeqCst);
-        Some(Open(Arc::clone(questions))).filter(|_| before < QUESTIONS_MAX)
+        Some(QuestionPermit(Arc::clone(questions))).filter(|_| before < QUESTIONS_MAX)
     }
 }
 
-impl Drop for Open {
+impl Drop for QuestionPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -179,7 +179,7 @@ impl Towards {
             Request::Resolve { operator, why } => Order::Node(Command::Resolve { operator, why }),
         };
         let (answer, answered) = channel();
-        self.commands.send(Requested { order, answer }).map_err(|_| gone())?;
+        self.commands.send(OperatorRequest { order, answer }).map_err(|_| gone())?;
         // A thread that has other events looks for commands after each.
         let _ = self.events.try_send(Event::Commanded);
         answered.recv_timeout(ANSWER_TIME).map_err(|_| gone())?

@@ -14,7 +14,7 @@ use hedgerow_joint::JointClass;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Hex, Named, RunId};
+use crate::message::{Hex, RosterEntry, RunId};
 
 /// The longest file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 32;
@@ -28,7 +28,7 @@ pub struct Common {
     pub run: RunId,
     pub terms: Hex<32>,
     pub plan: Hex<32>,
-    pub roster: Vec<Named>,
+    pub roster: Vec<RosterEntry>,
     #[serde(with = "written_classes")]
     pub classes: Vec<JointClass>,
 }
@@ -50,7 +50,7 @@ impl std::fmt::Debug for OwnRows {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct EpochPart {
     pub common: Common,
     pub own: OwnRows,
 }
@@ -62,18 +62,18 @@ impl Common {
     }
 }
 
-impl Part {
+impl EpochPart {
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         write(&folder.join(OUTLINE), &self.common)?;
         write(&folder.join(OWN), &self.own)
     }
 
     /// Of an epoch's folder; `None` where the epoch is a whole release.
-    pub fn read(folder: &Path) -> Result<Option<Part>, String> {
+    pub fn read(folder: &Path) -> Result<Option<EpochPart>, String> {
         let Some(common) = Common::read(folder)? else { return Ok(None) };
         let path = folder.join(OWN);
         let own = read(&path)?.ok_or_else(|| format!("{}: it is gone", path.display()))?;
-        Ok(Some(Part { common, own }))
+        Ok(Some(EpochPart { common, own }))
     }
 
     /// Whether its rows are rows of its classes, with values below these cardinalities.
@@ -128,9 +128,9 @@ mod written_classes {
 mod tests {
     use super::*;
 
-    fn part() -> Part {
+    fn part() -> EpochPart {
         let class = |first, last, rows| JointClass::of_ends(rows, [(first, last)]);
-        let roster = ["east", "north", "south"].map(|name| Named {
+        let roster = ["east", "north", "south"].map(|name| RosterEntry {
             name: name.to_owned(),
             key: Hex([1; 32]),
             signing_key: Hex([2; 32]),
@@ -142,21 +142,21 @@ mod tests {
             roster: roster.to_vec(),
             classes: vec![class(0, 49, 3), class(50, 99, 4)],
         };
-        Part { common, own: OwnRows { class: vec![0, 1, 1], codes: vec![vec![5, 4711, 0]] } }
+        EpochPart { common, own: OwnRows { class: vec![0, 1, 1], codes: vec![vec![5, 4711, 0]] } }
     }
 
     #[test]
     fn what_is_written_reads_back_and_what_is_not_ours_is_refused_without_its_content() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Part::read(folder.path()).unwrap(), None, "a whole release");
+        assert_eq!(EpochPart::read(folder.path()).unwrap(), None, "a whole release");
         part().write(folder.path()).unwrap();
-        assert_eq!(Part::read(folder.path()).unwrap(), Some(part()));
+        assert_eq!(EpochPart::read(folder.path()).unwrap(), Some(part()));
         assert_eq!(Common::read(folder.path()).unwrap(), Some(part().common));
         fs::write(folder.path().join(OWN), "{\"class\":[0],\"codes\":[[\"4711\"]]}").unwrap();
-        let refused = Part::read(folder.path()).unwrap_err();
+        let refused = EpochPart::read(folder.path()).unwrap_err();
         assert!(refused.contains(OWN) && !refused.contains("4711"), "{refused}");
         fs::remove_file(folder.path().join(OWN)).unwrap();
-        assert!(Part::read(folder.path()).unwrap_err().contains("gone"));
+        assert!(EpochPart::read(folder.path()).unwrap_err().contains("gone"));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) enum Excess {
 
 /// How many connections have proven their identity.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct ConnectionLimits {
     /// Of one name.
     pub(crate) of_name: usize,
     /// Of all names together.
@@ -55,14 +55,14 @@ struct Taken {
 
 /// The place of one connection, which is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionPlace {
     places: Arc<Places>,
     number: u64,
 }
 
 impl Places {
     /// A place for a new connection. When `unauthenticated_max` are taken, another one is closed.
-    pub(crate) fn enter(self: &Arc<Self>, tcp: &Arc<TcpStream>, unauthenticated_max: usize) -> Place {
+    pub(crate) fn enter(self: &Arc<Self>, tcp: &Arc<TcpStream>, unauthenticated_max: usize) -> ConnectionPlace {
         let address = tcp.peer_addr().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |address| address.ip());
         let mut taken = self.lock();
         while taken.unauthenticated.len() >= unauthenticated_max.max(1) {
@@ -71,7 +71,7 @@ impl Places {
         taken.next += 1;
         let number = taken.next;
         taken.unauthenticated.insert(number, (client_network(address), Arc::clone(tcp)));
-        Place { places: Arc::clone(self), number }
+        ConnectionPlace { places: Arc::clone(self), number }
     }
 
     /// Closes the authenticated connections of the names that `closes` chooses.
@@ -107,7 +107,7 @@ impl Taken {
     }
 }
 
-impl Place {
+impl ConnectionPlace {
     /// Whether the connection still has its place, and was not closed for another one.
     pub(crate) fn is_held(&self) -> bool {
         let taken = self.places.lock();
@@ -116,7 +116,7 @@ impl Place {
 
     /// Moves the connection to the places of `name`; false when they are full, or when it was
     /// closed.
-    pub(crate) fn authenticate(&self, name: &str, limits: Limits) -> bool {
+    pub(crate) fn authenticate(&self, name: &str, limits: ConnectionLimits) -> bool {
         let mut taken = self.places.lock();
         let Some((address, tcp)) = taken.unauthenticated.remove(&self.number) else { return false };
         let own: Vec<u64> =
@@ -134,7 +134,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let mut taken = self.places.lock();
         taken.unauthenticated.remove(&self.number);
@@ -163,11 +163,11 @@ mod tests {
     fn the_oldest_stranger_gives_way_and_no_authenticated_connection_does() {
         let places = Arc::new(Places::default());
         let connections = connections(6);
-        let limits = Limits { of_name: 1, in_all: 10, excess: Excess::ClosesOldest };
+        let limits = ConnectionLimits { of_name: 1, in_all: 10, excess: Excess::ClosesOldest };
         let peer = places.enter(&connections[0].1, 2);
         assert!(peer.authenticate("north", limits));
-        let strangers: Vec<Place> = connections[1..5].iter().map(|(_, tcp)| places.enter(tcp, 2)).collect();
-        let held: Vec<bool> = strangers.iter().map(Place::is_held).collect();
+        let strangers: Vec<ConnectionPlace> = connections[1..5].iter().map(|(_, tcp)| places.enter(tcp, 2)).collect();
+        let held: Vec<bool> = strangers.iter().map(ConnectionPlace::is_held).collect();
         assert_eq!(held, [false, false, true, true]);
         assert!(peer.is_held() && !strangers[0].authenticate("south", limits), "a closed connection");
         assert_eq!((places.unauthenticated(), places.authenticated()), (2, 1));
@@ -182,7 +182,7 @@ mod tests {
     fn a_name_has_its_own_places() {
         let places = Arc::new(Places::default());
         let connections = connections(4);
-        let limits = Limits { of_name: 2, in_all: 3, excess: Excess::Refused };
+        let limits = ConnectionLimits { of_name: 2, in_all: 3, excess: Excess::Refused };
         let place = |at: usize, name: &str| {
             let place = places.enter(&connections[at].1, 4);
             let taken = place.authenticate(name, limits);

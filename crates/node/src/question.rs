@@ -1,7 +1,7 @@
 //! A question over rows that are apart, at one custodian: what of its own rows is counted, and the
 //! session in which all custodians add up.
 //!
-//! What a question looks at is worked out from its SQL and the classes that all know
+//! The rows that a question counts follow from its SQL and the classes that all know
 //! (`hedgerow_audit::query::parts`), by every custodian for itself; one that comes to another
 //! result fails at the start of the session, since the result is a part of what its messages are
 //! about. Counts are added up by secure sums. Where they would be too many, the rows that the
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hedgerow_audit::query::parts::{Needs, Outline};
 use hedgerow_release::Release;
 use hedgerow_smc::{
-    Coins, Concluded, Digest, Effects, Entry, Fault, Item, Limits, Machine as _, Message, Outgoing, Permit, Roster,
-    SessionId, UnionCounts, masked,
+    Coins, Concluded, Digest, Effects, Fault, Item, Machine as _, Message, OpenedValues, Outgoing, Permit, Roster,
+    RunLimits, SessionId, UnionCounts, masked,
 };
 use hedgerow_table::TableError;
 use sha2::{Digest as _, Sha256};
@@ -24,9 +24,9 @@ use sha2::{Digest as _, Sha256};
 use crate::evidence::Evidence;
 use crate::message::{Question, QuestionId};
 use crate::outlines::Outlines;
-use crate::part::{OwnRows, Part};
+use crate::part::{EpochPart, OwnRows};
 use crate::step_name::question_session;
-use crate::steps::{EARLY_BYTES_MAX, KEPT_SENDS, Outcome, continued, settled};
+use crate::steps::{EARLY_BYTES_MAX, KEPT_SENDS, StepOutcome, continued, settled};
 
 /// The most counts in the answer to a question, and how many are always counted.
 pub(crate) const CELLS_MAX: u64 = 1 << 22;
@@ -87,8 +87,8 @@ impl std::fmt::Display for Unanswered {
     }
 }
 
-/// What a custodian works out before it takes part in an answer. It may take a while, so the
-/// driver of the node does it where nothing waits.
+/// The work of a custodian before it takes part in an answer. It may take a while, so the driver of
+/// the node does it where nothing waits.
 #[derive(Debug)]
 pub struct Work {
     pub(crate) id: QuestionId,
@@ -99,9 +99,9 @@ pub struct Work {
     pub(crate) custodians: usize,
     pub(crate) epoch: u64,
     pub(crate) sql: String,
-    pub(crate) part: Arc<Part>,
+    pub(crate) part: Arc<EpochPart>,
     pub(crate) outlines: Arc<Outlines>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RunLimits,
 }
 
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Work {
         if self.over.load(Ordering::SeqCst) {
             return Err(Unanswered::Failed { why: "it is over".to_owned(), about: None });
         }
-        let Part { common, own } = &*self.part;
+        let EpochPart { common, own } = &*self.part;
         let outline = self.outlines.of(self.epoch, &common.classes);
         let outline = outline.map_err(|why| Unanswered::Failed { why, about: None })?;
         let all: u64 = common.classes.iter().map(|class| class.rows).sum();
@@ -216,7 +216,7 @@ fn unpacked(needs: &Needs, items: &[Item]) -> Option<Places> {
 
 impl Ready {
     /// Whether class sizes alone answer the question: then no other node receives it.
-    pub(crate) fn needs_nobody(&self) -> bool {
+    pub(crate) fn needs_no_other_node(&self) -> bool {
         self.needs.nothing()
     }
 
@@ -230,7 +230,7 @@ impl Ready {
     }
 }
 
-enum Session {
+enum QuestionSession {
     Counts(Box<masked::Run<UnionCounts>>),
     Rows(Box<masked::Shuffle>),
 }
@@ -242,13 +242,13 @@ pub(crate) struct OpenQuestion {
     pub(crate) me: u16,
     pub(crate) plan: Digest,
     pub(crate) session_id: SessionId,
-    /// What the custodians have signed in its session.
+    /// The statements that custodians have signed in its session.
     pub(crate) evidence: Evidence,
     /// For the worker.
     pub(crate) over: Arc<AtomicBool>,
     /// Since it is known what has to be counted.
     ready: Option<Ready>,
-    session: Option<Session>,
+    session: Option<QuestionSession>,
     shuffles: bool,
     /// Messages that came before our session began: at most one of each custodian.
     early: Vec<(u16, Message)>,
@@ -272,19 +272,19 @@ pub(crate) enum After {
     Fault(Fault),
 }
 
-pub(crate) struct Step {
-    pub(crate) opened: Vec<Entry>,
+pub(crate) struct QuestionStep {
+    pub(crate) opened: Vec<OpenedValues>,
     pub(crate) send: Vec<Outgoing>,
     pub(crate) after: After,
 }
 
-impl Step {
-    fn waiting() -> Step {
-        Step { opened: Vec::new(), send: Vec::new(), after: After::Waiting }
+impl QuestionStep {
+    fn waiting() -> QuestionStep {
+        QuestionStep { opened: Vec::new(), send: Vec::new(), after: After::Waiting }
     }
 
-    fn fault(fault: Fault) -> Step {
-        Step { after: After::Fault(fault), ..Step::waiting() }
+    fn fault(fault: Fault) -> QuestionStep {
+        QuestionStep { after: After::Fault(fault), ..QuestionStep::waiting() }
     }
 }
 
@@ -339,16 +339,16 @@ impl OpenQuestion {
     /// Without whom nothing goes on; ourselves as long as we do not know what to count.
     fn waits_for(&self) -> Vec<u16> {
         match &self.session {
-            Some(Session::Counts(machine)) => machine.waits_for(),
-            Some(Session::Rows(machine)) => machine.waits_for(),
+            Some(QuestionSession::Counts(machine)) => machine.waits_for(),
+            Some(QuestionSession::Rows(machine)) => machine.waits_for(),
             None => vec![self.me],
         }
     }
 
     fn taken_in(&self) -> usize {
         match &self.session {
-            Some(Session::Counts(machine)) => machine.taken_in(),
-            Some(Session::Rows(machine)) => machine.taken_in(),
+            Some(QuestionSession::Counts(machine)) => machine.taken_in(),
+            Some(QuestionSession::Rows(machine)) => machine.taken_in(),
             None => 0,
         }
     }
@@ -372,25 +372,25 @@ impl OpenQuestion {
     }
 
     /// Starts our side, and takes in what came early.
-    pub(crate) fn start(&mut self, mut ready: Ready, permit: Permit, coins: Coins) -> Step {
+    pub(crate) fn start(&mut self, mut ready: Ready, permit: Permit, coins: Coins) -> QuestionStep {
         let me = self.me;
         let own = std::mem::replace(&mut ready.own, Own::Rows(Vec::new()));
         let started = match own {
             Own::Counts(counts) => masked::start(permit, me, counts, coins)
                 .and_then(continued)
-                .map(|(machine, effects)| (Session::Counts(Box::new(machine)), effects)),
+                .map(|(machine, effects)| (QuestionSession::Counts(Box::new(machine)), effects)),
             Own::Rows(rows) => {
                 let batch = usize::try_from(ready.needs.rows()).unwrap_or(usize::MAX);
                 masked::start_shuffle(permit, me, rows, batch, ROW_BYTES, coins)
                     .and_then(continued)
-                    .map(|(machine, effects)| (Session::Rows(Box::new(machine)), effects))
+                    .map(|(machine, effects)| (QuestionSession::Rows(Box::new(machine)), effects))
             }
         };
         let (session, effects) = match started {
             Ok(started) => started,
-            Err(fault) => return Step::fault(fault),
+            Err(fault) => return QuestionStep::fault(fault),
         };
-        self.shuffles = matches!(session, Session::Rows(_));
+        self.shuffles = matches!(session, QuestionSession::Rows(_));
         (self.ready, self.session) = (Some(ready), Some(session));
         let mut step = self.record(effects, After::Waiting);
         for (from, message) in std::mem::take(&mut self.early) {
@@ -405,7 +405,7 @@ impl OpenQuestion {
     }
 
     /// Takes a message of the session, or keeps it until ours begins.
-    pub(crate) fn take(&mut self, from: u16, message: Message, bytes: usize, now: u64) -> Step {
+    pub(crate) fn take(&mut self, from: u16, message: Message, bytes: usize, now: u64) -> QuestionStep {
         if self.session.is_some() {
             let before = self.taken_in();
             let step = self.advance(from, message);
@@ -420,41 +420,41 @@ impl OpenQuestion {
         if !kept && bytes <= EARLY_BYTES_MAX {
             self.early.push((from, message));
         }
-        Step::waiting()
+        QuestionStep::waiting()
     }
 
-    fn advance(&mut self, from: u16, message: Message) -> Step {
-        let (Some(session), Some(ready)) = (self.session.take(), &self.ready) else { return Step::waiting() };
+    fn advance(&mut self, from: u16, message: Message) -> QuestionStep {
+        let (Some(session), Some(ready)) = (self.session.take(), &self.ready) else { return QuestionStep::waiting() };
         let impossible = || After::Fault(Fault::Impossible { what: "rows that no custodian of these classes has" });
         let done = |places: Option<Places>| match places {
             Some(places) => After::Done(ready.totals(places)),
             None => impossible(),
         };
         let (effects, after) = match session {
-            Session::Counts(machine) => {
+            QuestionSession::Counts(machine) => {
                 let (effects, outcome) = settled(machine.step(from, message));
                 let after = match outcome {
-                    Outcome::Continue(machine) => {
-                        self.session = Some(Session::Counts(Box::new(machine)));
+                    StepOutcome::Continue(machine) => {
+                        self.session = Some(QuestionSession::Counts(Box::new(machine)));
                         After::Waiting
                     }
-                    Outcome::Fault(fault) => After::Fault(fault),
-                    Outcome::Done(Concluded { output: counts, .. }) => {
+                    StepOutcome::Fault(fault) => After::Fault(fault),
+                    StepOutcome::Done(Concluded { output: counts, .. }) => {
                         let counts: Vec<(usize, u64)> = counts.iter().map(|(cell, _, rows)| (*cell, *rows)).collect();
                         done(ready.needs.places(&counts))
                     }
                 };
                 (effects, after)
             }
-            Session::Rows(machine) => {
+            QuestionSession::Rows(machine) => {
                 let (effects, outcome) = settled(machine.step(from, message));
                 let after = match outcome {
-                    Outcome::Continue(machine) => {
-                        self.session = Some(Session::Rows(Box::new(machine)));
+                    StepOutcome::Continue(machine) => {
+                        self.session = Some(QuestionSession::Rows(Box::new(machine)));
                         After::Waiting
                     }
-                    Outcome::Fault(fault) => After::Fault(fault),
-                    Outcome::Done(Concluded { output: items, .. }) => done(unpacked(&ready.needs, &items)),
+                    StepOutcome::Fault(fault) => After::Fault(fault),
+                    StepOutcome::Done(Concluded { output: items, .. }) => done(unpacked(&ready.needs, &items)),
                 };
                 (effects, after)
             }
@@ -462,7 +462,7 @@ impl OpenQuestion {
         self.record(effects, after)
     }
 
-    fn record(&mut self, Effects { opened, send }: Effects, after: After) -> Step {
+    fn record(&mut self, Effects { opened, send }: Effects, after: After) -> QuestionStep {
         // In the shuffle's chain a message may be needed much later than it is sent.
         let kept = if self.shuffles { usize::MAX } else { KEPT_SENDS };
         if !send.is_empty() {
@@ -471,7 +471,7 @@ impl OpenQuestion {
                 self.sent.pop_front();
             }
         }
-        Step { opened, send, after }
+        QuestionStep { opened, send, after }
     }
 }
 
@@ -491,7 +491,7 @@ mod tests {
         [[rule]]\nprotect = \"disease\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
         [publish]\nmethod = \"mondrian\"\n";
 
-    /// What the messages of an answer are about, where classes have these ends.
+    /// The digest that the messages of an answer are about, where classes have these ends.
     fn about(terms: &Arc<Terms>, ends: [(u32, u32); 2]) -> Digest {
         let classes = ends.map(|ends| JointClass::of_ends(4, [ends])).to_vec();
         let own = OwnRows { class: vec![0, 1], codes: vec![vec![0, 1]] };
@@ -506,9 +506,9 @@ mod tests {
             custodians: 3,
             epoch: 1,
             sql: "SELECT COUNT(*) FROM data WHERE age < 50 AND disease = 'flu'".to_owned(),
-            part: Arc::new(Part { common, own }),
+            part: Arc::new(EpochPart { common, own }),
             outlines: Arc::new(Outlines::new(Box::new(outline))),
-            limits: Limits::default(),
+            limits: RunLimits::default(),
         };
         work.run().ready.unwrap_or_else(|why| panic!("{why}")).about
     }

@@ -24,7 +24,7 @@ const HOUR_MS: u64 = 3_600_000;
 const SEVERAL: &str = "several";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum RejectionKind {
     /// No TLS handshake, or none in time.
     Handshake,
     /// A certificate that is not valid, is revoked, or has a key that the settings do not name.
@@ -39,25 +39,31 @@ pub enum Kind {
     Message,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 6] =
-        [Kind::Handshake, Kind::Certificate, Kind::Password, Kind::Role, Kind::Limit, Kind::Message];
+impl RejectionKind {
+    pub const ALL: [RejectionKind; 6] = [
+        RejectionKind::Handshake,
+        RejectionKind::Certificate,
+        RejectionKind::Password,
+        RejectionKind::Role,
+        RejectionKind::Limit,
+        RejectionKind::Message,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Handshake => "handshake",
-            Kind::Certificate => "certificate",
-            Kind::Password => "password",
-            Kind::Role => "role",
-            Kind::Limit => "limit",
-            Kind::Message => "message",
+            RejectionKind::Handshake => "handshake",
+            RejectionKind::Certificate => "certificate",
+            RejectionKind::Password => "password",
+            RejectionKind::Role => "role",
+            RejectionKind::Limit => "limit",
+            RejectionKind::Message => "message",
         }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
-    pub kind: Kind,
+    pub kind: RejectionKind,
     /// A name from the settings, or a network address.
     pub whom: String,
     pub why: String,
@@ -70,7 +76,7 @@ pub struct Rejected {
 pub struct Rejections(Arc<Mutex<Vec<Rejected>>>);
 
 impl Rejections {
-    pub fn add(&self, kind: Kind, whom: &str, why: &str) {
+    pub fn add(&self, kind: RejectionKind, whom: &str, why: &str) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < WAITING_MAX {
             waiting.push(Rejected { kind, whom: whom.to_owned(), why: why.to_owned(), times: 1 });
@@ -94,11 +100,11 @@ pub(crate) struct Hour {
     /// Hours since 1970.
     number: u64,
     /// By kind: how many rows were written, and how many rejections were not.
-    kinds: BTreeMap<Kind, (u32, u64)>,
+    kinds: BTreeMap<RejectionKind, (u32, u64)>,
     /// The time of the first rejection that was not written.
     since_ms: Option<u64>,
     /// By kind, since the node was started.
-    totals: [u64; Kind::ALL.len()],
+    totals: [u64; RejectionKind::ALL.len()],
 }
 
 impl Hour {
@@ -125,7 +131,7 @@ impl Hour {
             return Vec::new();
         }
         let hour = clock::text(self.number * HOUR_MS);
-        let count = |(kind, (_, counted)): (&Kind, &(u32, u64))| {
+        let count = |(kind, (_, counted)): (&RejectionKind, &(u32, u64))| {
             (*counted > 0).then(|| json!({ "kind": kind.name(), "times": counted, "hour": hour }))
         };
         let counts = self.kinds.iter().filter_map(count).collect();
@@ -139,7 +145,7 @@ impl Hour {
     }
 
     /// By kind, how many since the node was started.
-    pub(crate) fn totals(&self) -> [u64; Kind::ALL.len()] {
+    pub(crate) fn totals(&self) -> [u64; RejectionKind::ALL.len()] {
         self.totals
     }
 }
@@ -152,15 +158,15 @@ mod tests {
     fn nothing_is_dropped_however_many_there_are() {
         let rejections = Rejections::default();
         for _ in 0..10_000 {
-            rejections.add(Kind::Handshake, "192.0.2.1:5", "not a handshake");
+            rejections.add(RejectionKind::Handshake, "192.0.2.1:5", "not a handshake");
         }
         for _ in 0..3 {
-            rejections.add(Kind::Password, "ada", "wrong password");
+            rejections.add(RejectionKind::Password, "ada", "wrong password");
         }
         let (mut hour, mut rows, now) = (Hour::default(), Vec::new(), 500_000 * HOUR_MS + 5);
         hour.due(now, false);
         let taken = rejections.take();
-        assert!(taken.len() <= WAITING_MAX + Kind::ALL.len());
+        assert!(taken.len() <= WAITING_MAX + RejectionKind::ALL.len());
         rows.extend(taken.iter().filter_map(|rejected| hour.add(rejected, now)));
         assert!(rows.len() <= 2 * SINGLE_MAX as usize);
         assert_eq!(hour.due(now + 1, false), Vec::<Value>::new(), "not due yet");
@@ -170,7 +176,7 @@ mod tests {
             of_kind.map(|row| row["times"].as_u64().unwrap_or(1)).sum::<u64>()
         };
         assert_eq!((count("handshake"), count("password")), (10_000, 3));
-        assert_eq!(hour.totals()[Kind::Handshake as usize], 10_000);
+        assert_eq!(hour.totals()[RejectionKind::Handshake as usize], 10_000);
     }
 
     #[test]
@@ -178,7 +184,7 @@ mod tests {
         let now = 500_000 * HOUR_MS;
         let mut hour = Hour::default();
         hour.due(now, false);
-        let rejected = Rejected { kind: Kind::Limit, whom: SEVERAL.to_owned(), why: String::new(), times: 7 };
+        let rejected = Rejected { kind: RejectionKind::Limit, whom: SEVERAL.to_owned(), why: String::new(), times: 7 };
         assert_eq!(hour.add(&rejected, now), None);
         let due = hour.due(now + HOUR_MS, false);
         assert_eq!(due, [json!({ "kind": "limit", "times": 7, "hour": clock::text(now) })]);

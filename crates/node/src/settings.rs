@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hedgerow_config::{ConfigErrors, FileKind, Node, Place, Reader, Word};
-use hedgerow_joint::Agreed;
-use hedgerow_smc::{Limits, MESSAGE_BYTES_MAX};
+use hedgerow_config::{ConfigErrors, Field, FileKind, Reader, TomlNode, Word, WrongTable};
+use hedgerow_joint::{Agreed, Profile};
+use hedgerow_smc::{MESSAGE_BYTES_MAX, RunLimits};
 
 use crate::fields::{read_address, read_name, whole};
 use crate::options::{ANALYST, ENDPOINT, Options};
@@ -44,6 +44,7 @@ const ROOT: &[Word] = &[
     Word::key("analyst", "[[analyst]]", "who may query there"),
     Word::key("peer", "[[peer]]", "the other custodians, and who queries with a certificate").required(),
     Word::key("rows", "rows = \"apart\"", "whether custodians end up with all released rows, or with their own"),
+    Word::key("profile", "profile = \"baseline\"", "for comparison: the ring protocols, on one machine only"),
     Word::key("promises", "promises = { sites = 2 }", "what is promised beyond the policy's rules"),
     Word::key("limits", "limits = { rows = 1000000 }", "limits of a run, and of connections"),
     Word::key("deadlines", "deadlines = { silence-s = 60 }", "how long a run waits for others"),
@@ -52,6 +53,11 @@ const ROOT: &[Word] = &[
 const ROWS: &[Word] = &[
     Word::value("united", "every custodian has the whole release, and answers from it"),
     Word::value("apart", "each keeps its own rows, and every question is answered by all"),
+];
+
+const PROFILES: &[Word] = &[
+    Word::value("masked", "sums under pairwise masks"),
+    Word::value("baseline", "for comparison: the ring, in which two neighbors learn the part of who is between them"),
 ];
 
 const PROMISES: &[Word] = &[
@@ -109,9 +115,10 @@ pub struct Settings {
     pub peers: Vec<Peer>,
     /// Whether rows stay with their custodians.
     pub apart: bool,
+    pub profile: Profile,
     pub sites: u64,
     pub towards: u64,
-    pub limits: Limits,
+    pub limits: RunLimits,
     pub message_bytes_max: usize,
     pub connections_max: usize,
     pub deadlines: Deadlines,
@@ -131,17 +138,17 @@ impl Settings {
 }
 
 /// All tables, for keys that stand in the wrong one.
-const PLACES: &[Place] = &[
-    Place { name: "", words: ROOT },
-    Place { name: "[[peer]]", words: PEER },
-    Place { name: "[[analyst]]", words: ANALYST },
-    Place { name: "endpoint", words: ENDPOINT },
-    Place { name: "promises", words: PROMISES },
-    Place { name: "limits", words: LIMITS },
-    Place { name: "deadlines", words: DEADLINES },
+const PLACES: &[WrongTable] = &[
+    WrongTable { name: "", words: ROOT },
+    WrongTable { name: "[[peer]]", words: PEER },
+    WrongTable { name: "[[analyst]]", words: ANALYST },
+    WrongTable { name: "endpoint", words: ENDPOINT },
+    WrongTable { name: "promises", words: PROMISES },
+    WrongTable { name: "limits", words: LIMITS },
+    WrongTable { name: "deadlines", words: DEADLINES },
 ];
 
-fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings> {
+fn read(reader: &mut Reader<'_>, root: &TomlNode, folder: &Path) -> Option<Settings> {
     reader.set_places(PLACES);
     let fields = reader.table(root, ROOT, "name = \"north\"")?;
     let name = fields.get("name").and_then(|field| read_name(reader, field));
@@ -168,6 +175,13 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         Some(field) => reader.choice(field, ROWS.iter(), "rows")? == "apart",
         None => false,
     };
+    let profile = match fields.get("profile") {
+        Some(field) if reader.choice(field, PROFILES.iter(), "profile")? == "baseline" => {
+            refuse_outside_of_trials(reader, field, apart, listen?, peers.as_deref()?)?;
+            Profile::Baseline
+        }
+        _ => Profile::Masked,
+    };
     let (sites, towards) = match fields.get("promises") {
         Some(field) => {
             let promises = reader.table(field.node, PROMISES, "{ sites = 2 }")?;
@@ -175,7 +189,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         }
         None => (1, 0),
     };
-    let mut limits = Limits { rows_max: 1 << 27, ..Limits::default() };
+    let mut limits = RunLimits { rows_max: 1 << 27, ..RunLimits::default() };
     let (mut message_bytes_max, mut connections_max) = (1 << 26, 256);
     if let Some(field) = fields.get("limits") {
         let given = reader.table(field.node, LIMITS, "{ rows = 1000000 }")?;
@@ -213,6 +227,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         endpoint,
         peers: peers?,
         apart,
+        profile,
         sites,
         towards,
         limits,
@@ -243,12 +258,36 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
     Some(settings)
 }
 
+/// The ring is there to be compared with: no rows of different custodians meet on one machine.
+fn refuse_outside_of_trials(
+    reader: &mut Reader<'_>,
+    field: Field<'_>,
+    apart: bool,
+    listen: SocketAddr,
+    peers: &[Peer],
+) -> Option<()> {
+    let is_here = |address: &String| address.parse::<SocketAddr>().is_ok_and(|address| address.ip().is_loopback());
+    let custodians = peers.iter().filter(|peer| peer.role == Role::Custodian);
+    if !listen.ip().is_loopback() || !custodians.filter_map(|peer| peer.address.as_ref()).all(is_here) {
+        let problem =
+            "the ring is for a trial on one machine: two neighbors in it learn the part of who is between them";
+        reader.refuse(&field.node.at, problem, "leave `profile` out: sums are then under pairwise masks");
+        return None;
+    }
+    if apart {
+        let problem = "questions about rows that are apart are not answered in the ring";
+        reader.refuse(&field.node.at, problem, "leave out `profile` or `rows`");
+        return None;
+    }
+    Some(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Settings, String> {
-        let read = |reader: &mut Reader<'_>, root: &Node| read(reader, root, Path::new("/etc/hedgerow"));
+        let read = |reader: &mut Reader<'_>, root: &TomlNode| read(reader, root, Path::new("/etc/hedgerow"));
         hedgerow_config::parse(text, "node.toml".as_ref(), FILE, read).map_err(|errors| errors.to_string())
     }
 
@@ -295,6 +334,17 @@ mod tests {
         refused("aaaa", "xxxx", "not a fingerprint");
         let endpoint = "data = \"data\"\nendpoint = { listen = \"127.0.0.1:5433\" }";
         refused("data = \"data\"", endpoint, "without analysts");
+        refused("data = \"data\"", "data = \"data\"\nprofile = \"baseline\"", "on one machine");
+        let here = example().replace("south.example", "127.0.0.1").replace("east.example", "127.0.0.1");
+        let ring = format!("profile = \"baseline\"\n{here}");
+        assert_eq!(parse(&here).unwrap().profile, Profile::Masked);
+        assert_eq!(parse(&ring).unwrap().profile, Profile::Baseline);
+        assert!(parse(&format!("rows = \"apart\"\n{ring}")).unwrap_err().contains("not answered in the ring"));
+        assert!(
+            parse(&ring.replace("listen = \"127.0.0.1", "listen = \"192.0.2.1"))
+                .unwrap_err()
+                .contains("on one machine")
+        );
         let (_, verifier) = crate::scram::Verifier::generate().unwrap();
         let analyst = format!("\n[[analyst]]\nname = \"ada\"\nverifier = \"{verifier}\"\n");
         let with = example().replace("data = \"data\"", endpoint) + &analyst;

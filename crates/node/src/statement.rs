@@ -10,7 +10,7 @@ use hedgerow_smc::{Message, Signature, SigningKey, verifies};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::message::{Because, Heads, Hex, Named, Note, RunId};
+use crate::message::{Because, Heads, Hex, Note, RosterEntry, RunId};
 use crate::step_name::{StepName, question_session};
 
 /// The content of a signature.
@@ -40,7 +40,7 @@ pub enum Statement {
 
 /// The place of a statement: an honest custodian makes one statement for each.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Slot {
+pub(crate) enum StatementSlot {
     Proposal,
     Joined,
     Approved,
@@ -83,16 +83,16 @@ impl Statement {
         own.then_some(*run)
     }
 
-    pub(crate) fn slot(&self, run: RunId) -> Option<Slot> {
+    pub(crate) fn slot(&self, run: RunId) -> Option<StatementSlot> {
         match self {
             Statement::Note { note } if note.run() != run => None,
             Statement::Note { note } => match note {
-                Note::Propose { .. } => Some(Slot::Proposal),
-                Note::Joined { .. } => Some(Slot::Joined),
-                Note::Approved { .. } => Some(Slot::Approved),
-                Note::Staged { .. } => Some(Slot::Staged),
-                Note::Prepared { .. } => Some(Slot::Prepared),
-                Note::Aborted { .. } => Some(Slot::Aborted),
+                Note::Propose { .. } => Some(StatementSlot::Proposal),
+                Note::Joined { .. } => Some(StatementSlot::Joined),
+                Note::Approved { .. } => Some(StatementSlot::Approved),
+                Note::Staged { .. } => Some(StatementSlot::Staged),
+                Note::Prepared { .. } => Some(StatementSlot::Prepared),
+                Note::Aborted { .. } => Some(StatementSlot::Aborted),
                 Note::Published { .. } | Note::Shown { .. } | Note::Proved { .. } | Note::Inquire { .. } => None,
             },
             Statement::Step { session, sender, round, chunk, .. } => {
@@ -101,7 +101,7 @@ impl Statement {
                     return None;
                 }
                 let (session, sender, round, chunk) = (*session, *sender, *round, *chunk);
-                Some(Slot::Step { session, sender, round, chunk })
+                Some(StatementSlot::Step { session, sender, round, chunk })
             }
             Statement::Heads { .. } | Statement::Other { .. } => None,
         }
@@ -180,7 +180,7 @@ fn excuses(because: Option<&Because>, own: &Note) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Proof {
     pub run: RunId,
-    pub culprit: Named,
+    pub culprit: RosterEntry,
     pub one: Signed,
     pub other: Signed,
 }
@@ -286,8 +286,11 @@ mod tests {
 
     #[test]
     fn a_proof_needs_both_signatures_of_the_one_that_it_names() {
-        let named =
-            |key: &SigningKey| Named { name: "north".to_owned(), key: Hex([1; 32]), signing_key: Hex(key.public()) };
+        let named = |key: &SigningKey| RosterEntry {
+            name: "north".to_owned(),
+            key: Hex([1; 32]),
+            signing_key: Hex(key.public()),
+        };
         let (own, other) = (key(1), key(2));
         let proof = |one: Signed, other: Signed| Proof { run: run(), culprit: named(&own), one, other };
         let signs = |says: Note, key: &SigningKey| note(says).sign(key);

@@ -2,14 +2,14 @@
 //! session of its own.
 //!
 //! A custodian that is ahead may already send for the next step: its first message waits here.
-//! What was sent last is kept, to be repeated to those who may have missed it.
+//! The last messages are kept, to be repeated to those who may have missed it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hedgerow_joint::{AgreedRef, Fitting, Joined, Joint, JointClass, JointRow, Share};
+use hedgerow_joint::{AgreedRef, BatchFitting, Joint, JointClass, JointResult, JointRow, Profile, ProfileRun, Share};
 use hedgerow_smc::{
-    Coins, Concluded, Effects, Entry, Failure, Fault, Item, Machine, Message, Outgoing, Permit, Transition,
+    Coins, Concluded, Effects, Failure, Fault, Item, Machine, Message, OpenedValues, Outgoing, Permit, Transition,
     UnionCounts, masked,
 };
 
@@ -18,24 +18,26 @@ use crate::step_name::StepName;
 
 /// Sends that a custodian may still lack: none is more than two rounds behind.
 pub(crate) const KEPT_SENDS: usize = 3;
-/// The most that waits for a later step: one key from each custodian is all that can come.
+/// The most that waits for a later step: under masks one key from each custodian is all that can
+/// come. In the ring it can be a whole pass, which is then requested again.
 pub(crate) const EARLY_BYTES_MAX: usize = 1 << 10;
 
-enum Step {
-    Classes(Box<masked::Run<Joint>>),
-    Rows(Box<masked::Run<UnionCounts>>),
-    Batch(Box<masked::Run<Fitting>>, Vec<Item>),
+enum ExecutionStep {
+    Classes(Box<ProfileRun<Joint>>),
+    Rows(Box<ProfileRun<UnionCounts>>),
+    Batch(Box<ProfileRun<BatchFitting>>, Vec<Item>),
     Shuffle(Box<masked::Shuffle>),
 }
 
 pub(crate) struct Execution {
+    profile: Profile,
     agreed: AgreedRef,
     share: Share,
     me: u16,
     /// The step that was begun last.
     at: Option<StepName>,
-    running: Option<(StepName, Step)>,
-    joined: Option<Joined>,
+    running: Option<(StepName, ExecutionStep)>,
+    joined: Option<JointResult>,
     /// Messages for a later step: at most one of each custodian for each.
     early: Vec<(StepName, u16, Message)>,
     sent: VecDeque<Vec<Outgoing>>,
@@ -63,14 +65,15 @@ pub(crate) enum Next {
 }
 
 pub(crate) struct Advanced {
-    pub(crate) opened: Vec<Entry>,
+    pub(crate) opened: Vec<OpenedValues>,
     pub(crate) send: Vec<Outgoing>,
     pub(crate) next: Next,
 }
 
 impl Execution {
-    pub(crate) fn new(agreed: AgreedRef, share: Share, me: u16) -> Execution {
+    pub(crate) fn new(profile: Profile, agreed: AgreedRef, share: Share, me: u16) -> Execution {
         Execution {
+            profile,
             agreed,
             share,
             me,
@@ -90,10 +93,10 @@ impl Execution {
     /// The custodians without whose messages nothing goes on.
     pub(crate) fn waits_for(&self) -> Vec<u16> {
         match self.running.as_ref().map(|(_, step)| step) {
-            Some(Step::Classes(machine)) => machine.waits_for(),
-            Some(Step::Rows(machine)) => machine.waits_for(),
-            Some(Step::Batch(machine, _)) => machine.waits_for(),
-            Some(Step::Shuffle(machine)) => machine.waits_for(),
+            Some(ExecutionStep::Classes(machine)) => machine.waits_for(),
+            Some(ExecutionStep::Rows(machine)) => machine.waits_for(),
+            Some(ExecutionStep::Batch(machine, _)) => machine.waits_for(),
+            Some(ExecutionStep::Shuffle(machine)) => machine.waits_for(),
             None => Vec::new(),
         }
     }
@@ -143,28 +146,28 @@ impl Execution {
         let (machine, effects) = match step {
             StepName::Classes => {
                 let joint = Joint::new(Arc::clone(&self.agreed), self.share.clone(), coins.split());
-                let (machine, effects) = continued(masked::start(permit, me, joint, own)?)?;
-                (Step::Classes(Box::new(machine)), effects)
+                let (machine, effects) = continued(self.profile.start(permit, me, joint, own)?)?;
+                (ExecutionStep::Classes(Box::new(machine)), effects)
             }
             StepName::Rows => {
                 let joined = self.joined.as_ref().ok_or(none.clone())?;
                 let values = self.agreed.countable(joined.classes.len()).ok_or(none)?;
                 let total = joined.classes.iter().map(|class| class.rows).sum();
                 let counts = self.agreed.count_rows(&self.share, joined, values, total);
-                let (machine, effects) = continued(masked::start(permit, me, counts, own)?)?;
-                (Step::Rows(Box::new(machine)), effects)
+                let (machine, effects) = continued(self.profile.start(permit, me, counts, own)?)?;
+                (ExecutionStep::Rows(Box::new(machine)), effects)
             }
             StepName::Batch => {
                 let joined = self.joined.as_ref().ok_or(none)?;
                 let items = self.agreed.pack_rows(&self.share, joined);
-                let (machine, effects) = continued(masked::start(permit, me, Fitting::new(&items), own)?)?;
-                (Step::Batch(Box::new(machine), items), effects)
+                let (machine, effects) = continued(self.profile.start(permit, me, BatchFitting::new(&items), own)?)?;
+                (ExecutionStep::Batch(Box::new(machine), items), effects)
             }
             StepName::Shuffle => {
                 let (batch, items) = self.batch.take().ok_or(none)?;
                 let (machine, effects) =
                     continued(masked::start_shuffle(permit, me, items, batch.rows, batch.row_bytes, own)?)?;
-                (Step::Shuffle(Box::new(machine)), effects)
+                (ExecutionStep::Shuffle(Box::new(machine)), effects)
             }
         };
         (self.at, self.running) = (Some(step), Some((step, machine)));
@@ -177,17 +180,17 @@ impl Execution {
             return Advanced { opened: Vec::new(), send: Vec::new(), next: Next::Waiting };
         };
         match step {
-            Step::Classes(machine) => {
+            ExecutionStep::Classes(machine) => {
                 let (effects, outcome) = settled(machine.step(from, message));
                 let next = match outcome {
-                    Outcome::Continue(machine) => self.go_on(name, Step::Classes(Box::new(machine))),
-                    Outcome::Fault(fault) => Next::Fault(fault),
-                    Outcome::Done(Concluded { output: None, .. }) => Next::Nothing,
-                    Outcome::Done(Concluded { output: Some(joined), .. }) if self.agreed.apart => {
+                    StepOutcome::Continue(machine) => self.go_on(name, ExecutionStep::Classes(Box::new(machine))),
+                    StepOutcome::Fault(fault) => Next::Fault(fault),
+                    StepOutcome::Done(Concluded { output: None, .. }) => Next::Nothing,
+                    StepOutcome::Done(Concluded { output: Some(joined), .. }) if self.agreed.apart => {
                         let codes = self.share.codes.clone();
                         Next::Apart(joined.classes, OwnRows { class: joined.of_row, codes })
                     }
-                    Outcome::Done(Concluded { output: Some(joined), .. }) => {
+                    StepOutcome::Done(Concluded { output: Some(joined), .. }) => {
                         let countable = self.agreed.countable(joined.classes.len()).is_some();
                         self.joined = Some(joined);
                         Next::Begin(if countable { StepName::Rows } else { StepName::Batch })
@@ -195,36 +198,36 @@ impl Execution {
                 };
                 self.record(effects, next)
             }
-            Step::Rows(machine) => {
+            ExecutionStep::Rows(machine) => {
                 let (effects, outcome) = settled(machine.step(from, message));
                 let next = match outcome {
-                    Outcome::Continue(machine) => self.go_on(name, Step::Rows(Box::new(machine))),
-                    Outcome::Fault(fault) => Next::Fault(fault),
-                    Outcome::Done(Concluded { output: counts, .. }) => {
+                    StepOutcome::Continue(machine) => self.go_on(name, ExecutionStep::Rows(Box::new(machine))),
+                    StepOutcome::Fault(fault) => Next::Fault(fault),
+                    StepOutcome::Done(Concluded { output: counts, .. }) => {
                         let rows = self.joined.as_ref().and_then(|joined| self.agreed.counted_rows(counts, joined));
                         self.found(rows.ok_or(Fault::Impossible { what: "rows of a class by their values" }))
                     }
                 };
                 self.record(effects, next)
             }
-            Step::Batch(machine, items) => {
+            ExecutionStep::Batch(machine, items) => {
                 let (effects, outcome) = settled(machine.step(from, message));
                 let next = match outcome {
-                    Outcome::Continue(machine) => self.go_on(name, Step::Batch(Box::new(machine), items)),
-                    Outcome::Fault(fault) => Next::Fault(fault),
-                    Outcome::Done(Concluded { output: batch, .. }) => {
+                    StepOutcome::Continue(machine) => self.go_on(name, ExecutionStep::Batch(Box::new(machine), items)),
+                    StepOutcome::Fault(fault) => Next::Fault(fault),
+                    StepOutcome::Done(Concluded { output: batch, .. }) => {
                         self.batch = Some((batch, items));
                         Next::Begin(StepName::Shuffle)
                     }
                 };
                 self.record(effects, next)
             }
-            Step::Shuffle(machine) => {
+            ExecutionStep::Shuffle(machine) => {
                 let (effects, outcome) = settled(machine.step(from, message));
                 let next = match outcome {
-                    Outcome::Continue(machine) => self.go_on(name, Step::Shuffle(Box::new(machine))),
-                    Outcome::Fault(fault) => Next::Fault(fault),
-                    Outcome::Done(Concluded { output: items, .. }) => {
+                    StepOutcome::Continue(machine) => self.go_on(name, ExecutionStep::Shuffle(Box::new(machine))),
+                    StepOutcome::Fault(fault) => Next::Fault(fault),
+                    StepOutcome::Done(Concluded { output: items, .. }) => {
                         let classes = self.joined.as_ref().map_or(0, |joined| joined.classes.len());
                         let rows = items.iter().map(|item| self.agreed.unpack_row(item, classes)).collect();
                         let rows: Option<Vec<_>> = rows;
@@ -238,7 +241,7 @@ impl Execution {
         }
     }
 
-    fn go_on(&mut self, name: StepName, step: Step) -> Next {
+    fn go_on(&mut self, name: StepName, step: ExecutionStep) -> Next {
         self.running = Some((name, step));
         Next::Waiting
     }
@@ -272,18 +275,18 @@ impl Execution {
     }
 }
 
-pub(crate) enum Outcome<M: Machine> {
+pub(crate) enum StepOutcome<M: Machine> {
     Continue(M),
     Done(M::Output),
     Fault(Fault),
 }
 
-pub(crate) fn settled<M: Machine>(result: Result<Transition<M>, Failure>) -> (Effects, Outcome<M>) {
+pub(crate) fn settled<M: Machine>(result: Result<Transition<M>, Failure>) -> (Effects, StepOutcome<M>) {
     match result {
-        Ok(Transition::Continue(machine, effects)) => (effects, Outcome::Continue(machine)),
-        Ok(Transition::Finish(output, effects)) => (effects, Outcome::Done(output)),
+        Ok(Transition::Continue(machine, effects)) => (effects, StepOutcome::Continue(machine)),
+        Ok(Transition::Finish(output, effects)) => (effects, StepOutcome::Done(output)),
         // The node informs the others, including those that are in another step.
-        Err(Failure { fault, effects }) => (Effects { send: Vec::new(), ..effects }, Outcome::Fault(fault)),
+        Err(Failure { fault, effects }) => (Effects { send: Vec::new(), ..effects }, StepOutcome::Fault(fault)),
     }
 }
 

@@ -5,30 +5,42 @@
 use std::collections::BTreeSet;
 
 use hedgerow_joint::{JointClass, JointRow};
+use hedgerow_smc::WireFault;
 
 use crate::journal::Record;
 use crate::message::{Hex, QuestionId, RunId};
-use crate::part::Part;
+use crate::part::EpochPart;
 
 /// The disk failed: the node ends, since it may say nothing that it cannot remember.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct StoreError(pub String);
 
+/// Why a node does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the book of runs cannot be read: {0}")]
+    Book(WireFault),
+    #[error("the journal has a row that it cannot have: {0}")]
+    Journal(String),
+}
+
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum RunResult {
     /// The rows of all custodians, owners unknown: the same at all of them.
     Whole { classes: Vec<JointClass>, rows: Vec<JointRow> },
     /// Classes, and the custodian's own rows.
-    Part(Part),
+    Part(EpochPart),
 }
 
-impl Found {
+impl RunResult {
     pub fn classes(&self) -> &[JointClass] {
         match self {
-            Found::Whole { classes, .. } => classes,
-            Found::Part(part) => &part.common.classes,
+            RunResult::Whole { classes, .. } => classes,
+            RunResult::Part(part) => &part.common.classes,
         }
     }
 }
@@ -57,13 +69,13 @@ pub trait Store {
     /// Writes the release of a run beside its place, verified, and returns when it is on the disk:
     /// the hash of what all custodians have alike. An error of the outer kind ends the node, one of
     /// the inner kind the run.
-    fn stage(&mut self, run: RunId, epoch: u64, found: &Found) -> Result<Result<Hex<32>, String>, StoreError>;
+    fn stage(&mut self, run: RunId, epoch: u64, found: &RunResult) -> Result<Result<Hex<32>, String>, StoreError>;
 
     /// Moves it into its place. Once it is there, nothing happens.
     fn publish(&mut self, run: RunId, epoch: u64) -> Result<(), StoreError>;
 
-    /// What this node has of an epoch whose rows stayed apart; `None` where it is a whole release.
-    fn part(&self, epoch: u64) -> Result<Option<Part>, StoreError>;
+    /// This node's part of an epoch whose rows stayed apart; `None` where it is a whole release.
+    fn part(&self, epoch: u64) -> Result<Option<EpochPart>, StoreError>;
 
     /// Removes what was written beside.
     fn discard(&mut self, run: RunId) -> Result<(), StoreError>;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use hedgerow_audit::query::parts::Outline;
-use hedgerow_joint::{Agreed, AgreedRef, Attribute, JointClass, JointRow, Share};
+use hedgerow_joint::{Agreed, AgreedRef, JointAttribute, JointClass, JointRow, Share};
 use hedgerow_policy::{Method, Policy, Summary};
 use hedgerow_publish::bind::{Bound, declared_table, read_source};
 use hedgerow_publish::{Divided, PublishError, PublishOptions, outline, publish_divided};
-use hedgerow_smc::Limits;
+use hedgerow_smc::RunLimits;
 use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Codes, Column, Domain, InputError, Table, TableError};
 use sha2::{Digest as _, Sha256};
@@ -41,7 +41,7 @@ impl Terms {
         let agreed = {
             let bound = Bound::new(&policy, &declared)?;
             let attribute =
-                |(name, domain): (&str, &Domain)| Attribute { name: name.to_owned(), domain: domain.clone() };
+                |(name, domain): (&str, &Domain)| JointAttribute { name: name.to_owned(), domain: domain.clone() };
             let attributes = bound.judged_domains().into_iter().map(attribute).collect();
             let (strict, tight) = (policy.publish.strict, policy.publish.summarise == Summary::Tight);
             let rules = bound.judge()?.into_rules();
@@ -62,7 +62,7 @@ impl Terms {
     /// eyes of the custodian that holds the rows.
     pub fn read_rows(&self) -> Result<Share, TableError> {
         let table = read_source(&self.policy, &NoProgress)?;
-        let Limits { rows_max, .. } = self.agreed.limits;
+        let RunLimits { rows_max, .. } = self.agreed.limits;
         let source = self.policy.source.path.display().to_string();
         if table.rows as u64 > rows_max {
             let problem = format!("{} rows, but all custodians together agreed on at most {rows_max}", table.rows);
@@ -101,10 +101,10 @@ impl Terms {
         publish_divided(&self.policy, &table, divided, &options).map(|_| ())
     }
 
-    /// What is known of a release whose rows stay with their custodians: everything but the
+    /// The known columns of a release whose rows stay with their custodians: everything but the
     /// protected values.
     pub fn outline(&self, classes: &[JointClass]) -> Result<Outline, PublishError> {
-        let Limits { rows_max, .. } = self.agreed.limits;
+        let RunLimits { rows_max, .. } = self.agreed.limits;
         let rows = classes.iter().try_fold(0u64, |sum, class| sum.checked_add(class.rows));
         if rows.is_none_or(|rows| rows > rows_max) {
             return Err(PublishError::Internal("more rows than were agreed on".to_owned()));
@@ -136,7 +136,7 @@ impl Terms {
     /// is released.
     fn table(&self, classes: &[JointClass], rows: &[JointRow]) -> Option<Table> {
         let quasi = self.agreed.axes.len();
-        let column = |(place, attribute): (usize, &Attribute)| {
+        let column = |(place, attribute): (usize, &JointAttribute)| {
             let code = |row: &JointRow| match self.agreed.axes.get(place) {
                 Some(axis) => Some(axis.code(classes.get(row.class as usize)?.region.get(place)?.first)),
                 None => row.codes.get(place - quasi).copied(),

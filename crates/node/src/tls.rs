@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::channel_binding::server_end_point;
 use crate::options::Options;
-use crate::rejections::Kind;
+use crate::rejections::RejectionKind;
 use crate::settings::Settings;
 
 /// The largest file of keys or certificates.
@@ -139,15 +139,15 @@ impl AnalystTls {
 }
 
 /// Why a handshake failed: a certificate that is not accepted, or no handshake at all.
-pub(crate) fn failed_handshake(error: &io::Error) -> (Kind, String) {
+pub(crate) fn failed_handshake(error: &io::Error) -> (RejectionKind, String) {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(error @ (rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented)) => {
-            (Kind::Certificate, error.to_string())
+            (RejectionKind::Certificate, error.to_string())
         }
         _ if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => {
-            (Kind::Handshake, "no handshake in time".to_owned())
+            (RejectionKind::Handshake, "no handshake in time".to_owned())
         }
-        _ => (Kind::Handshake, format!("no handshake: {error}")),
+        _ => (RejectionKind::Handshake, format!("no handshake: {error}")),
     }
 }
 

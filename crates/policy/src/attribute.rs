@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use hedgerow_config::{At, Data, Field, Node, Reader, key_text, quoted};
+use hedgerow_config::{At, Data, Field, Reader, TomlNode, key_text, quoted};
 use hedgerow_table::{Coarsening, HierarchySpec, Kind, Way};
 
 use crate::Role;
@@ -33,7 +33,7 @@ const ATTRIBUTES_MAX: usize = 4096;
 /// An attribute as far as it could be read, so that rules can be checked against it even when
 /// something is wrong.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct AttributeDraft {
     pub(crate) name: String,
     /// `None` when it was given wrongly.
     pub(crate) role: Option<Role>,
@@ -45,9 +45,9 @@ pub(crate) struct Draft {
     pub(crate) at: Rc<At>,
 }
 
-impl Draft {
+impl AttributeDraft {
     pub(crate) fn finish(self, reader: &Reader<'_>) -> Option<Attribute> {
-        let Draft { name, role, kind, hierarchy, declared, coarsen, at, .. } = self;
+        let AttributeDraft { name, role, kind, hierarchy, declared, coarsen, at, .. } = self;
         Some(Attribute { name, role: role?, kind, hierarchy, declared, coarsen, place: reader.place(&at) })
     }
 }
@@ -56,7 +56,12 @@ impl Draft {
 ///
 /// `decomposed`: the rules alone say what is known and what is protected, so that no role need be
 /// quasi.
-pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path, decomposed: bool) -> Option<Vec<Draft>> {
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    node: &TomlNode,
+    folder: &Path,
+    decomposed: bool,
+) -> Option<Vec<AttributeDraft>> {
     let Data::Table(entries) = &node.data else {
         let problem = format!("expected a table, found {}", node.type_name());
         reader.refuse(&node.at, problem, "for example `[attributes]` with `age = { role = \"quasi\" }` below it");
@@ -72,7 +77,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path, decompos
         reader.refuse_key(&node.at, problem, "omit the columns that are not to be released");
         return None;
     }
-    let drafts: Vec<Draft> = entries.iter().map(|(name, node)| read_one(reader, name, node, folder)).collect();
+    let drafts: Vec<AttributeDraft> = entries.iter().map(|(name, node)| read_one(reader, name, node, folder)).collect();
     if !decomposed && drafts.iter().all(|draft| draft.role.is_some_and(|role| role != Role::Quasi)) {
         let problem = "no attribute has the role `quasi`: an attacker would know nothing to look people up by";
         let hint = "give the role `quasi` to what others may know of a person, such as age, sex and place";
@@ -81,8 +86,8 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path, decompos
     Some(drafts)
 }
 
-fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> Draft {
-    let mut draft = Draft {
+fn read_one(reader: &mut Reader<'_>, name: &str, node: &TomlNode, folder: &Path) -> AttributeDraft {
+    let mut draft = AttributeDraft {
         name: name.to_owned(),
         role: None,
         kind: None,
@@ -133,10 +138,10 @@ fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> 
 
 /// `capital.gain = { role = … }` is a table `capital` with a key `gain` in TOML; the user meant a
 /// column's name.
-fn dotted_name(node: &Node) -> Option<&str> {
+fn dotted_name(node: &TomlNode) -> Option<&str> {
     let Data::Table(entries) = &node.data else { return None };
     let known = |name: &str| ATTRIBUTE.iter().any(|word| word.name == name);
-    let is_table = |node: &Node| matches!(node.data, Data::Table(_));
+    let is_table = |node: &TomlNode| matches!(node.data, Data::Table(_));
     match entries.as_slice() {
         [(name, inner), ..] if is_table(inner) && !entries.iter().any(|(name, _)| known(name)) => Some(name),
         _ => None,

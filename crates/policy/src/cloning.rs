@@ -7,8 +7,8 @@ use hedgerow_privacy::{KnownRows, Model};
 use hedgerow_table::Ratio;
 
 use crate::Role;
-use crate::attribute::Draft;
-use crate::publish::{Assignment, Method, Publish, refuse_for};
+use crate::attribute::AttributeDraft;
+use crate::publish::{Assignment, Method, PublishSettings, refuse_for};
 use crate::rule::Rule;
 use crate::words::RARE;
 
@@ -67,7 +67,7 @@ pub enum RareValues {
 }
 
 /// Reads the keys, and refuses them for other methods.
-pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut PublishSettings) {
     if publish.method != Method::Clone {
         for field in Cloning::KEYS.into_iter().filter_map(|key| fields.get(key)) {
             refuse_for(reader, field, publish.method, "it is for `method = \"clone\"`");
@@ -114,7 +114,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
 /// Settles k, and adds what cloning guarantees without a rule: every class an ε-clone. A policy
 /// with two sensitive attributes or none gets nothing here, and is refused where the reason can be
 /// given.
-pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[Draft], publish: &mut Publish) {
+pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[AttributeDraft], publish: &mut PublishSettings) {
     let required = || rules.iter().flat_map(|rule| &rule.require);
     let k_required =
         required().map(|model| if let Model::KAnonymity { k } = model { *k } else { 0 }).max().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! `[community]`: what others have published already about the same people.
 
-use hedgerow_config::{Field, Node, Reader};
+use hedgerow_config::{Field, Reader, TomlNode};
 use hedgerow_privacy::Model;
 use hedgerow_release::JointShare;
 use hedgerow_release::spelling::Spelling;
@@ -14,7 +14,7 @@ pub struct Community {
     pub releases: Vec<String>,
     /// The mapping of their texts to ours, by attribute, in the order of the policy.
     pub values: Vec<ValueMapping>,
-    /// What is known of how attributes of several releases go together.
+    /// Shares of people that relate attributes of several releases.
     pub joint: Vec<JointShare>,
     /// Of `releases`.
     pub place: String,
@@ -49,7 +49,7 @@ pub struct TextPair {
     pub place: String,
 }
 
-pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Community> {
+pub(crate) fn read(reader: &mut Reader<'_>, node: &TomlNode, context: Context<'_>) -> Option<Community> {
     let fields = reader.table(node, COMMUNITY, "[community]")?;
     let values = match fields.get("values") {
         Some(field) => read_values(reader, field, context),
@@ -108,7 +108,7 @@ fn read_values(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>) 
 
 /// Refuses releases that no rule compares with, which would be ignored silently, and a rule that
 /// compares with releases where none is named.
-pub(crate) fn validate(reader: &mut Reader<'_>, community: &Community, rules: &[Rule], node: Option<&Node>) {
+pub(crate) fn validate(reader: &mut Reader<'_>, community: &Community, rules: &[Rule], node: Option<&TomlNode>) {
     let compares = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
     let comparing =
         rules.iter().flat_map(|rule| rule.require.iter().zip(&rule.require_places)).find(|(m, _)| compares(m));

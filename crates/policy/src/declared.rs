@@ -1,4 +1,4 @@
-//! What a policy declares of an attribute's values: the range that is public, the order of
+//! A policy's declarations about an attribute's values: the range that is public, the order of
 //! texts, how dates are written.
 
 use std::cmp::Ordering;

@@ -1,7 +1,7 @@
 //! `[[dependency]]`: which attributes determine which. An attacker who knows the ones knows the
 //! other, so rules are judged with what is known closed under dependencies.
 
-use hedgerow_config::{Data, Field, Node, Reader, quoted};
+use hedgerow_config::{Data, Field, Reader, TomlNode, quoted};
 
 use crate::Role;
 use crate::rule::{Context, find};
@@ -22,7 +22,7 @@ pub struct Dependency {
 /// More than anyone writes by hand.
 const DEPENDENCIES_MAX: usize = 256;
 
-pub(crate) fn read_all(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Vec<Dependency> {
+pub(crate) fn read_all(reader: &mut Reader<'_>, node: &TomlNode, context: Context<'_>) -> Vec<Dependency> {
     let Data::List(nodes) = &node.data else {
         let problem = format!("expected a list of dependencies, found {}", node.type_name());
         reader.refuse(&node.at, problem, "dependencies begin with two brackets: `[[dependency]]`");
@@ -36,7 +36,7 @@ pub(crate) fn read_all(reader: &mut Reader<'_>, node: &Node, context: Context<'_
     nodes.iter().filter_map(|node| read(reader, node, context)).collect()
 }
 
-fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Dependency> {
+fn read(reader: &mut Reader<'_>, node: &TomlNode, context: Context<'_>) -> Option<Dependency> {
     let fields = reader.table(node, DEPENDENCY, "[[dependency]]")?;
     let from_field = fields.get("from")?;
     let elements = match from_field.node.data {

@@ -45,17 +45,18 @@ pub use cloning::{Cloning, RareValues};
 pub use community::{Community, TextPair, ValueMapping};
 pub use declared::{Declared, Range, ValueOrder};
 pub use dependency::Dependency;
-pub use hedgerow_config::{ConfigError, ConfigErrors, Excerpt, Position, Source};
+pub use hedgerow_config::{ConfigError, ConfigErrors, Excerpt, Position, SourceSettings};
 pub use hedgerow_privacy::KnownRows;
 pub use hedgerow_release::Role;
 pub use hedgerow_table::{Format, Kind};
 pub use publish::{
-    Algorithm, Anonymizer, Assignment, Labels, Loss, Method, Publish, SECONDS_MAX, Summary, WEIGHT_MAX, Weight,
+    Algorithm, Anonymizer, Assignment, ClassLabels, Loss, Method, PublishSettings, SECONDS_MAX, Summary, WEIGHT_MAX,
+    Weight,
 };
 pub use rule::Rule;
 
-use attribute::Draft;
-use hedgerow_config::{At, FileKind, Node, Reader, source};
+use attribute::AttributeDraft;
+use hedgerow_config::{At, FileKind, Reader, TomlNode, source};
 use rule::Context;
 
 const POLICY_FILE: FileKind = FileKind {
@@ -67,7 +68,7 @@ const POLICY_FILE: FileKind = FileKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     pub path: PathBuf,
-    pub source: Source,
+    pub source: SourceSettings,
     /// In the order of the policy; at least one is quasi, unless the method is
     /// [`Method::Decompose`].
     pub attributes: Vec<Attribute>,
@@ -75,7 +76,7 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// The dependencies between attributes that attackers know.
     pub dependencies: Vec<Dependency>,
-    pub publish: Publish,
+    pub publish: PublishSettings,
     pub community: Community,
     /// Warnings: what is allowed but probably not meant.
     pub warnings: Vec<InputError>,
@@ -106,20 +107,20 @@ impl Policy {
     }
 }
 
-fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy> {
+fn read_root(reader: &mut Reader<'_>, root: &TomlNode, path: &Path) -> Option<Policy> {
     read(reader, root, path, true)
 }
 
-fn read(reader: &mut Reader<'_>, root: &Node, path: &Path, needs_rules: bool) -> Option<Policy> {
+fn read(reader: &mut Reader<'_>, root: &TomlNode, path: &Path, needs_rules: bool) -> Option<Policy> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let sections = reader.table(root, words::SECTIONS, "[source]")?;
     let source = match sections.get("source") {
         Some(field) => source::read(reader, field.node, folder),
-        None => Some(Source::of_rows_in_memory(format!("{}: source", path.display()))),
+        None => Some(SourceSettings::of_rows_in_memory(format!("{}: source", path.display()))),
     };
     let mut publish = match sections.get("publish") {
         Some(field) => publish::read(reader, field.node),
-        None => Some(Publish::by_default(path.display().to_string())),
+        None => Some(PublishSettings::by_default(path.display().to_string())),
     };
     let decomposed = publish.as_ref().is_some_and(|publish| publish.method == Method::Decompose);
     let drafts = sections.get("attributes").and_then(|field| attribute::read(reader, field.node, folder, decomposed));
@@ -171,7 +172,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, path: &Path, needs_rules: bool) ->
 }
 
 /// Attributes whose role promises something that no rule requires.
-fn warn_of_gaps(reader: &mut Reader<'_>, drafts: &[Draft], rules: &[Rule]) {
+fn warn_of_gaps(reader: &mut Reader<'_>, drafts: &[AttributeDraft], rules: &[Rule]) {
     let protected: HashSet<&str> = rules.iter().flat_map(Rule::protected).map(String::as_str).collect();
     let known: HashSet<&str> = rules.iter().flat_map(|rule| &rule.know).map(String::as_str).collect();
     for draft in drafts {

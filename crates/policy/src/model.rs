@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
-use hedgerow_config::{At, Data, Field, Fields, Node, Reader, listed, quoted};
-use hedgerow_privacy::{Change, Distance, Model, Reading};
+use hedgerow_config::{At, Data, Field, Fields, Reader, TomlNode, listed, quoted};
+use hedgerow_privacy::{Change, Distance, Model, NumberCloseness};
 
 use crate::words::{CHANGES, CONDITIONS, DISTANCES, MODELS, READINGS, RULE};
 
-pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
+pub(crate) fn read(reader: &mut Reader<'_>, node: &TomlNode) -> Option<Model> {
     let Data::Table(entries) = &node.data else {
         let problem = format!("expected a table with `model` and its parameters, found {}", node.type_name());
         reader.refuse(&node.at, problem, "for example `require = { model = \"k-anonymity\", k = 5 }`");
@@ -97,7 +97,7 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
             let (delta, l) = (ratio(reader, "delta", AT_LEAST_ZERO), ratio(reader, "l", AT_LEAST_ONE));
             let reading = match fields.get("reading") {
                 Some(field) => read_reading(reader, field),
-                None => Some(Reading::default()),
+                None => Some(NumberCloseness::default()),
             };
             Model::DeltaLDiversity { delta: delta?, l: l?, reading: reading? }
         }
@@ -124,9 +124,9 @@ fn read_distance(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Distance> 
     Distance::ALL.into_iter().find(|distance| distance.name() == name)
 }
 
-fn read_reading(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Reading> {
+fn read_reading(reader: &mut Reader<'_>, field: Field<'_>) -> Option<NumberCloseness> {
     let name = reader.choice(field, READINGS.iter(), "reading")?;
-    Reading::ALL.into_iter().find(|reading| reading.name() == name)
+    NumberCloseness::ALL.into_iter().find(|reading| reading.name() == name)
 }
 
 fn read_change(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Change> {

@@ -1,18 +1,18 @@
 //! `[publish]`: how to publish, what the search minimizes, and how long it may take.
 
 use hedgerow_config::number::{ABOVE_ZERO, SHARE};
-use hedgerow_config::{Field, Fields, Node, Reader};
+use hedgerow_config::{Field, Fields, Reader, TomlNode};
 use hedgerow_table::Ratio;
 
 use crate::Role;
-use crate::attribute::Draft;
+use crate::attribute::AttributeDraft;
 use crate::cloning::{self, Cloning};
 use crate::words::{
     ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, CLONE_ASSIGNMENTS, LABELS, LOSSES, METHODS, PUBLISH, SUMMARIES,
 };
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Publish {
+pub struct PublishSettings {
     pub method: Method,
     /// The share of rows that may be suppressed, from 0 to 1.
     pub suppression: Ratio,
@@ -25,7 +25,7 @@ pub struct Publish {
     pub strict: bool,
     pub summarise: Summary,
     /// For [`Method::Cluster`]: how categories are released.
-    pub labels: Labels,
+    pub labels: ClassLabels,
     /// For local recoding: classes are improved until nothing improves, or for `max_seconds`.
     pub improve: bool,
     /// The loss of the search for neighbors, when it is named.
@@ -160,7 +160,7 @@ pub enum Summary {
 
 /// How a class tells which categories it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Labels {
+pub enum ClassLabels {
     /// By the values that occur.
     #[default]
     Set,
@@ -227,15 +227,15 @@ impl Loss {
     }
 }
 
-impl Publish {
+impl PublishSettings {
     /// The weight of an attribute's cells.
     pub fn weight(&self, attribute: &str) -> f64 {
         let weight = self.weights.iter().find(|weight| weight.attribute == attribute);
         weight.map_or(1.0, |weight| weight.weight.as_f64())
     }
 
-    pub(crate) fn by_default(place: String) -> Publish {
-        Publish {
+    pub(crate) fn by_default(place: String) -> PublishSettings {
+        PublishSettings {
             method: Method::default(),
             suppression: Ratio::ZERO,
             dependency_tolerance: Ratio { numerator: 1, denominator: 100 },
@@ -243,7 +243,7 @@ impl Publish {
             weights: Vec::new(),
             strict: true,
             summarise: Summary::default(),
-            labels: Labels::default(),
+            labels: ClassLabels::default(),
             improve: false,
             cluster_loss: None,
             link: false,
@@ -259,9 +259,9 @@ impl Publish {
 }
 
 /// A wrong value is refused and keeps its default.
-pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
+pub(crate) fn read(reader: &mut Reader<'_>, node: &TomlNode) -> Option<PublishSettings> {
     let fields = reader.table(node, PUBLISH, "[publish]")?;
-    let mut publish = Publish::by_default(reader.place(&node.at));
+    let mut publish = PublishSettings::by_default(reader.place(&node.at));
     if let Some(field) = fields.get("method") {
         let name = reader.choice(field, METHODS.iter(), "method");
         let method = Method::ALL.into_iter().find(|method| Some(method.name()) == name);
@@ -294,7 +294,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
 }
 
 /// Their names are checked once the attributes are read: [`validate_weights`].
-fn read_weights(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+fn read_weights(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut PublishSettings) {
     let Some(field) = fields.get("weights") else { return };
     match publish.method {
         Method::Anatomy | Method::Clone => {
@@ -324,10 +324,11 @@ fn read_weights(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publ
 
 /// Only the cells of quasi-identifiers are generalized. A decomposition generalizes what a table
 /// holds beside its sensitive attribute, whatever its role.
-pub(crate) fn validate_weights(reader: &mut Reader<'_>, publish: &Publish, drafts: &[Draft]) {
+pub(crate) fn validate_weights(reader: &mut Reader<'_>, publish: &PublishSettings, drafts: &[AttributeDraft]) {
     let decomposed = publish.method == Method::Decompose;
-    let is_generalized =
-        |draft: &&Draft| draft.role.is_some_and(|role| role == Role::Quasi || decomposed && role.is_released());
+    let is_generalized = |draft: &&AttributeDraft| {
+        draft.role.is_some_and(|role| role == Role::Quasi || decomposed && role.is_released())
+    };
     let quasi = || drafts.iter().filter(is_generalized).map(|draft| draft.name.as_str());
     for weight in &publish.weights {
         if quasi().all(|name| name != weight.attribute) {
@@ -341,7 +342,7 @@ pub(crate) fn validate_weights(reader: &mut Reader<'_>, publish: &Publish, draft
     }
 }
 
-fn read_assignment(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+fn read_assignment(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut PublishSettings) {
     let Some(field) = fields.get("assignment") else { return };
     let words = match publish.method {
         Method::Clone => CLONE_ASSIGNMENTS,
@@ -358,7 +359,7 @@ fn read_assignment(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
 }
 
 /// The keys that only a decomposition understands.
-fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut PublishSettings) {
     if let Some(field) = fields.get("algorithm") {
         let name = reader.choice(field, ALGORITHMS.iter(), "algorithm");
         let algorithm = Algorithm::ALL.into_iter().find(|algorithm| Some(algorithm.name()) == name);
@@ -381,7 +382,7 @@ fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Pu
 }
 
 /// The keys that only local recoding understands, and those that it does not.
-fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut PublishSettings) {
     let method = publish.method;
     let is_local = method.is_local();
     read_neighbors(reader, fields, publish);
@@ -420,11 +421,11 @@ fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publis
 }
 
 /// The keys that only the search for neighbors understands.
-fn read_neighbors(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+fn read_neighbors(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut PublishSettings) {
     let method = publish.method;
     if let Some(field) = fields.get("labels") {
         if reader.choice(field, LABELS.iter(), "kind of labels") == Some("hierarchy") {
-            publish.labels = Labels::Hierarchy;
+            publish.labels = ClassLabels::Hierarchy;
         }
         if method != Method::Cluster {
             refuse_for(reader, field, method, "it is for `method = \"cluster\"`; cuts follow the hierarchies");

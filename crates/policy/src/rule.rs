@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use hedgerow_config::{Data, Field, Fields, Node, Reader, listed, quoted};
+use hedgerow_config::{Data, Field, Fields, Reader, TomlNode, listed, quoted};
 use hedgerow_privacy::{Distance, KnownRows, Model};
 use hedgerow_table::spelling::nearest;
 
 use crate::Role;
-use crate::attribute::Draft;
+use crate::attribute::AttributeDraft;
 use crate::model;
 use crate::words::{KNOWN_ROWS, RULE};
 
@@ -43,7 +43,7 @@ impl Rule {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'d> {
     /// `None` when the attributes could not be read, so that names cannot be checked.
-    pub(crate) drafts: Option<&'d [Draft]>,
+    pub(crate) drafts: Option<&'d [AttributeDraft]>,
     /// Whether several tables are published, so that any attribute but an identifier may stand on
     /// either side.
     pub(crate) decomposed: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Context<'d> {
 /// With the limit on attributes, a bound on what the rules' `know` can grow to.
 const RULES_MAX: usize = 256;
 
-pub(crate) fn read_all(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Vec<Rule> {
+pub(crate) fn read_all(reader: &mut Reader<'_>, node: &TomlNode, context: Context<'_>) -> Vec<Rule> {
     let Data::List(nodes) = &node.data else {
         let problem = format!("expected a list of rules, found {}", node.type_name());
         reader.refuse(&node.at, problem, "rules begin with two brackets: `[[rule]]`");
@@ -72,7 +72,7 @@ pub(crate) fn read_all(reader: &mut Reader<'_>, node: &Node, context: Context<'_
 pub(crate) const NO_RULE_HINT: &str =
     "say what must hold; for example `[[rule]]` with `require = { model = \"k-anonymity\", k = 5 }` below it";
 
-fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Rule> {
+fn read(reader: &mut Reader<'_>, node: &TomlNode, context: Context<'_>) -> Option<Rule> {
     let drafts = context.drafts;
     let fields = reader.table(node, RULE, "[[rule]]")?;
     let require = fields.get("require").and_then(|field| read_require(reader, field));
@@ -107,7 +107,7 @@ fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Ru
 }
 
 /// Gives the ordered distance the order that the protected attribute declares.
-fn compare_in_order(require: &mut [Model], protect: &str, drafts: Option<&[Draft]>) {
+fn compare_in_order(require: &mut [Model], protect: &str, drafts: Option<&[AttributeDraft]>) {
     let draft = drafts.into_iter().flatten().find(|draft| draft.name == protect);
     let Some(declared) = draft.and_then(|draft| draft.declared.order.as_ref()) else { return };
     for model in require {
@@ -134,7 +134,7 @@ fn check_sides(reader: &mut Reader<'_>, fields: &Fields<'_>, know: Option<&[Stri
 }
 
 fn read_require(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<(Model, String)>> {
-    let nodes: Vec<&Node> = match &field.node.data {
+    let nodes: Vec<&TomlNode> = match &field.node.data {
         Data::List(nodes) => nodes.iter().collect(),
         _ => vec![field.node],
     };
@@ -174,7 +174,7 @@ fn read_protect(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>)
     Some(names)
 }
 
-fn check_role(reader: &mut Reader<'_>, field: Field<'_>, draft: &Draft, decomposed: bool) {
+fn check_role(reader: &mut Reader<'_>, field: Field<'_>, draft: &AttributeDraft, decomposed: bool) {
     let name = &draft.name;
     match draft.role {
         Some(Role::Identifier) => {
@@ -194,7 +194,7 @@ fn check_role(reader: &mut Reader<'_>, field: Field<'_>, draft: &Draft, decompos
     }
 }
 
-fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>) -> Option<Vec<String>> {
+fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[AttributeDraft]>) -> Option<Vec<String>> {
     let elements = reader.list(field)?;
     if elements.is_empty() {
         let hint = "omit `know` for every quasi-identifier, or list what the attacker knows";
@@ -222,7 +222,12 @@ fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>
 }
 
 /// The requirements of the models and of `know` on the protected attribute.
-fn check_protect(reader: &mut Reader<'_>, fields: &Fields<'_>, require: &[(Model, String)], drafts: Option<&[Draft]>) {
+fn check_protect(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    require: &[(Model, String)],
+    drafts: Option<&[AttributeDraft]>,
+) {
     let Some(field) = fields.get("protect") else {
         if let Some((model, _)) = require.iter().find(|(model, _)| model.needs_protect()) {
             let sensitive = drafts.into_iter().flatten().find(|draft| draft.role == Some(Role::Sensitive));
@@ -258,7 +263,7 @@ fn check_protect(reader: &mut Reader<'_>, fields: &Fields<'_>, require: &[(Model
     }
 }
 
-fn text(node: &Node) -> Option<&str> {
+fn text(node: &TomlNode) -> Option<&str> {
     match &node.data {
         Data::Text(text) => Some(text),
         _ => None,
@@ -269,8 +274,8 @@ pub(crate) fn find<'d>(
     reader: &mut Reader<'_>,
     field: Field<'_>,
     name: &str,
-    drafts: &'d [Draft],
-) -> Option<&'d Draft> {
+    drafts: &'d [AttributeDraft],
+) -> Option<&'d AttributeDraft> {
     let found = drafts.iter().find(|draft| draft.name == name);
     if found.is_none() {
         let names = || drafts.iter().map(|draft| draft.name.as_str());

@@ -3,12 +3,12 @@
 //! A unit is declared in one of two ways: an attribute with the role `unit`, or a column named by
 //! `unit` of `[source]`. Several columns together tell units apart.
 
-use hedgerow_config::{Reader, Source, quoted};
+use hedgerow_config::{Reader, SourceSettings, quoted};
 use hedgerow_privacy::KnownRows;
 
 use crate::attribute::Attribute;
 use crate::declared::Declared;
-use crate::publish::Publish;
+use crate::publish::PublishSettings;
 use crate::rule::Rule;
 use crate::{Policy, Role};
 
@@ -16,10 +16,10 @@ use crate::{Policy, Role};
 /// without.
 pub(crate) fn settle(
     reader: &mut Reader<'_>,
-    source: &Source,
+    source: &SourceSettings,
     attributes: &mut Vec<Attribute>,
     rules: &[Rule],
-    publish: &Publish,
+    publish: &PublishSettings,
 ) {
     for column in &source.unit {
         match attributes.iter_mut().find(|attribute| attribute.name == column.name) {

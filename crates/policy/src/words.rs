@@ -441,11 +441,11 @@ pub const COMMUNITY: &[Word] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_privacy::{Change, Distance, Reading};
+    use hedgerow_privacy::{Change, Distance, NumberCloseness};
     use hedgerow_table::Kind;
     use hedgerow_table::spelling::folded;
 
-    /// What a policy may say of a model, a manifest may too.
+    /// A manifest may say of a model all that a policy may.
     #[test]
     fn models_take_conditions_as_their_words_say() {
         let without = ["k-anonymity", "epsilon-clone", "cross-release-l-diversity"];
@@ -496,7 +496,7 @@ mod tests {
         let names = |words: &[Word]| words.iter().map(|word| word.name).collect::<Vec<_>>();
         assert_eq!(names(TYPES), Kind::ALL.map(Kind::name));
         assert_eq!(names(DISTANCES), Distance::ALL.map(Distance::name));
-        assert_eq!(names(READINGS), Reading::ALL.map(Reading::name));
+        assert_eq!(names(READINGS), NumberCloseness::ALL.map(NumberCloseness::name));
         assert_eq!(names(CHANGES), Change::ALL.map(Change::name));
     }
 }

@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, Reading, models};
+use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, NumberCloseness, models};
 use hedgerow_table::{Domain, Ratio, Values};
 
 const ROUNDS: usize = 5;
@@ -35,7 +35,8 @@ fn compare(rows: usize, class_rows: usize) {
     };
     let pairs: Vec<u64> = (0..rows).map(|_| ((next() % classes) << 32) | (next() % VALUES)).collect();
     let domain = Domain::new(Values::Integer((0..VALUES as i64).collect()), false);
-    let model = Model::DeltaLDiversity { delta: Ratio::integer(50), l: Ratio::integer(2), reading: Reading::Window };
+    let model =
+        Model::DeltaLDiversity { delta: Ratio::integer(50), l: Ratio::integer(2), reading: NumberCloseness::Window };
     let guarantee =
         models::guarantee(&model, &Context { protect: Some(&domain), ..Context::default() }).expect("numbers");
     let [mut sort, mut check, mut judge] = [Duration::MAX; 3];

@@ -1,13 +1,13 @@
 //! The achieved parameters of guarantees over classes: the worst measures, and the rows in classes
 //! that fail.
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Class, Distribution, Guarantee};
 
 /// The achieved parameters of one guarantee over all classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Achieved {
-    pub measures: Vec<Measure>,
+    pub measures: Vec<ClassMeasure>,
     pub holds: bool,
     /// Rows in classes that fail.
     pub failing_rows: u64,
@@ -40,7 +40,7 @@ pub fn achieved_over<'c>(
         let mut holds = true;
         for table in source.into_iter().chain([released]) {
             holds &= guarantee.holds(class, table);
-            achieved.measures = Measure::worse_of(achieved.measures, guarantee.measure(class, table));
+            achieved.measures = ClassMeasure::worse_of(achieved.measures, guarantee.measure(class, table));
         }
         if !holds {
             achieved.holds = false;

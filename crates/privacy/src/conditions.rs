@@ -19,7 +19,7 @@
 //! **Core.** A class that holds has N rows or meets the guarantee's core: at least as many rows as
 //! the smaller of both requires. With `having` it may be any class. Missing values count as rows.
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Guarantee for Conditional {
         !self.is_about(class) || self.guarantee.holds(class, table)
     }
 
-    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure> {
         if self.is_about(class) { self.guarantee.measure(class, table) } else { Vec::new() }
     }
 }

@@ -1,6 +1,6 @@
 //! A guarantee: a privacy model with its parameters, judged class by class.
 //!
-//! What a search may conclude from one class about a union of classes is part of a guarantee's type
+//! A guarantee's type states what a search may conclude from one class about a union of classes
 //! ([`OnMerge`], [`Absorbing`]), so that a search cannot prune by a property that was never
 //! claimed.
 
@@ -103,36 +103,36 @@ pub trait Guarantee: Debug + Send + Sync {
     /// How well one class does, for reports: the numbers of [`Self::achieved`] for this class
     /// alone, in the same order, each with whether smaller is worse. None where the guarantee is
     /// not about the class.
-    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure>;
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure>;
 }
 
 /// One number of a class, to be combined over all classes into what a release achieves.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measure {
+pub struct ClassMeasure {
     pub name: &'static str,
     pub value: f64,
     /// The worst class has the smallest value (k, l) or the largest (t, α, c).
     pub smaller_is_worse: bool,
 }
 
-impl Measure {
-    pub fn at_least(name: &'static str, value: f64) -> Measure {
-        Measure { name, value, smaller_is_worse: true }
+impl ClassMeasure {
+    pub fn at_least(name: &'static str, value: f64) -> ClassMeasure {
+        ClassMeasure { name, value, smaller_is_worse: true }
     }
 
-    pub fn at_most(name: &'static str, value: f64) -> Measure {
-        Measure { name, value, smaller_is_worse: false }
+    pub fn at_most(name: &'static str, value: f64) -> ClassMeasure {
+        ClassMeasure { name, value, smaller_is_worse: false }
     }
 
     /// The worse of two measures of the same kind.
-    pub fn worse(self, other: Measure) -> Measure {
+    pub fn worse(self, other: ClassMeasure) -> ClassMeasure {
         let mine_is_worse = if self.smaller_is_worse { self.value <= other.value } else { self.value >= other.value };
         if mine_is_worse { self } else { other }
     }
 
     /// The worse of the same numbers of two classes, one by one. A class that a guarantee is not
     /// about has none.
-    pub fn worse_of(one: Vec<Measure>, other: Vec<Measure>) -> Vec<Measure> {
+    pub fn worse_of(one: Vec<ClassMeasure>, other: Vec<ClassMeasure>) -> Vec<ClassMeasure> {
         match (one.is_empty(), other.is_empty()) {
             (true, _) => other,
             (_, true) => one,

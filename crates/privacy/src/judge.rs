@@ -26,7 +26,7 @@ use hedgerow_table::{Codes, parallel};
 
 pub use crate::achieved::{Achieved, achieved_over};
 use crate::guarantee::ValuesNeeded;
-pub use crate::rule::Rule;
+pub use crate::rule::BoundRule;
 use crate::units::UnitTerms;
 use crate::{Class, Distribution, Guarantee, OnMerge};
 
@@ -35,7 +35,7 @@ pub struct Judge {
     /// With fields for what some rule knows, and for the first attributes.
     layout: Layout,
     pub(crate) cardinalities: Vec<usize>,
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<BoundRule>,
     /// Rows that may be suppressed.
     allowed: u64,
     /// How units are judged, where rows belong to units.
@@ -83,7 +83,7 @@ struct Seen<'a, const W: usize> {
 }
 
 impl<const W: usize> Seen<'_, W> {
-    fn grouping(&self, rule: &Rule) -> Option<&Classes> {
+    fn grouping(&self, rule: &BoundRule) -> Option<&Classes> {
         self.groupings.iter().find(|(know, _)| *know == rule.know).and_then(|(_, grouping)| grouping.as_ref())
     }
 
@@ -163,7 +163,7 @@ impl Lost {
 impl Judge {
     /// Rows that differ in the first `quasi` attributes, or in what some rule knows, are
     /// distinguished. `None` when these are too many.
-    pub fn new(cardinalities: Vec<usize>, quasi: usize, rules: Vec<Rule>, allowed: u64) -> Option<Judge> {
+    pub fn new(cardinalities: Vec<usize>, quasi: usize, rules: Vec<BoundRule>, allowed: u64) -> Option<Judge> {
         let is_known = |attribute: usize| attribute < quasi || rules.iter().any(|rule| rule.know.contains(&attribute));
         let layout = Layout::of(&cardinalities, is_known)?;
         Some(Judge { layout, cardinalities, rules, allowed, units: None, failed_last: AtomicUsize::new(0) })
@@ -207,11 +207,11 @@ impl Judge {
         self.rules.iter().any(|rule| rule.protect == Some(attribute) && rule.needs_values())
     }
 
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> &[BoundRule] {
         &self.rules
     }
 
-    pub fn into_rules(self) -> Vec<Rule> {
+    pub fn into_rules(self) -> Vec<BoundRule> {
         self.rules
     }
 
@@ -250,10 +250,10 @@ impl Judge {
         if fails(suppressed) {
             return Verdict { at_least: suppressed, suppressed, kept: None };
         }
-        if groupings.len() <= 1 && self.rules.iter().all(Rule::is_about_rows) {
+        if groupings.len() <= 1 && self.rules.iter().all(BoundRule::is_about_rows) {
             return Verdict { at_least: suppressed, suppressed, kept: Some(kept) };
         }
-        let independent = groupings.len() == 1 && !self.rules.iter().any(Rule::compares_with_table);
+        let independent = groupings.len() == 1 && !self.rules.iter().any(BoundRule::compares_with_table);
         let seen = Seen { set, groupings, protected, places: places() };
         if independent {
             return self.judge_each_class(&seen, kept);
@@ -332,7 +332,7 @@ impl Judge {
     fn look_at_each_class<const W: usize>(
         &self,
         seen: &Seen<'_, W>,
-        rule: &Rule,
+        rule: &BoundRule,
         kept: &[bool],
         class_of_base: &[u32],
         failing_from: u64,
@@ -365,8 +365,8 @@ impl Judge {
 
     /// The most that the parts of classes lose by one rule, beyond what is not kept already.
     fn lost_by_parts<const W: usize>(&self, seen: &Seen<'_, W>, kept: &[bool]) -> u64 {
-        let bounded = |rule: &&Rule| rule.guarantees.iter().any(|guarantee| guarantee.bounds_parts());
-        let lost_by = |rule: &Rule| {
+        let bounded = |rule: &&BoundRule| rule.guarantees.iter().any(|guarantee| guarantee.bounds_parts());
+        let lost_by = |rule: &BoundRule| {
             let table = self.class_table(seen, rule, kept, &seen.class_of_base(seen.grouping(rule), kept));
             let classes = (0..table.rows.len()).map(|index| table.class(index));
             classes.map(|class| class.rows - rule.kept_at_most(class)).sum()
@@ -412,7 +412,7 @@ impl Judge {
     fn failed_classes<const W: usize>(
         &self,
         seen: &Seen<'_, W>,
-        rule: &Rule,
+        rule: &BoundRule,
         classes: &ClassTable,
         kept: &[bool],
         cores_only: bool,
@@ -434,7 +434,7 @@ impl Judge {
     }
 
     /// The distribution of the rule's protected attribute over the rows that are left.
-    fn released<const W: usize>(&self, seen: &Seen<'_, W>, rule: &Rule, kept: &[bool]) -> Distribution {
+    fn released<const W: usize>(&self, seen: &Seen<'_, W>, rule: &BoundRule, kept: &[bool]) -> Distribution {
         let (Some(protect), true) = (rule.protect, rule.compares_with_table()) else { return Distribution::default() };
         let mut counts = vec![0u64; self.cardinalities[protect]];
         for (code, entries, rows) in seen.protected[protect].iter().flat_map(ValueCounts::iter) {
@@ -461,7 +461,7 @@ impl Judge {
     fn class_table<const W: usize>(
         &self,
         seen: &Seen<'_, W>,
-        rule: &Rule,
+        rule: &BoundRule,
         kept: &[bool],
         class_of_base: &[u32],
     ) -> ClassTable {
@@ -531,7 +531,7 @@ fn fail(classes: &ClassTable, failed: &mut [bool], holds: impl Fn(Class<'_>) -> 
     }
 }
 
-fn achieved_by(guarantee: &dyn Guarantee, rule: &Rule, classes: &ClassTable, released: &Distribution) -> Achieved {
+fn achieved_by(guarantee: &dyn Guarantee, rule: &BoundRule, classes: &ClassTable, released: &Distribution) -> Achieved {
     let source = rule.source.as_ref().filter(|_| guarantee.compares_with_table());
     let occupied = (0..classes.rows.len()).filter(|&index| classes.rows[index] > 0);
     achieved_over(guarantee, source, released, occupied.map(|index| classes.class(index)))

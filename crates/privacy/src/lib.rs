@@ -17,7 +17,7 @@ pub mod units;
 
 pub use distribution::{Distribution, Tree};
 pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};
-pub use judge::{Finest, Judge, Rule, Verdict};
-pub use model::{Change, Distance, Model, Reading};
+pub use judge::{BoundRule, Finest, Judge, Verdict};
+pub use model::{Change, Distance, Model, NumberCloseness};
 pub use models::{Community, Context};
 pub use units::{KnownRows, UnitRows, UnitTerms, UnitVerdict};

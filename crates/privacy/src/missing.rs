@@ -15,7 +15,7 @@
 
 use std::sync::OnceLock;
 
-use crate::guarantee::{Measure, ValuesNeeded};
+use crate::guarantee::{ClassMeasure, ValuesNeeded};
 use crate::proximity::Proximity;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge, Tree};
 
@@ -101,7 +101,7 @@ impl Guarantee for HoldsTwice {
             && self.known(class).is_none_or(|known| self.guarantee.holds(known, self.known_table(table)))
     }
 
-    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure> {
         let all = self.guarantee.measure(class, table);
         let Some(known) = self.known(class) else { return all };
         let known = self.guarantee.measure(known, self.known_table(table));
@@ -133,7 +133,7 @@ mod tests {
     use hedgerow_table::{Domain, Ratio};
 
     use crate::models::testing::{holds_for, measured};
-    use crate::{Class, Context, Distance, Distribution, Model, Reading, models};
+    use crate::{Class, Context, Distance, Distribution, Model, NumberCloseness, models};
 
     fn ratio(value: f64) -> Ratio {
         Ratio::from_decimal(value).unwrap()
@@ -151,8 +151,8 @@ mod tests {
             Model::AlphaKAnonymity { alpha: ratio(0.7), k: 1, values: Some(vec!["1".to_owned()]) },
             Model::AlphaKAnonymity { alpha: ratio(1.0), k: 3, values: None },
             Model::EpsilonMAnonymity { epsilon: ratio(0.0), m: ratio(1.5), relative: false },
-            Model::DeltaLDiversity { delta: ratio(0.0), l: ratio(1.5), reading: Reading::Window },
-            Model::DeltaLDiversity { delta: ratio(0.0), l: ratio(1.5), reading: Reading::Pairwise },
+            Model::DeltaLDiversity { delta: ratio(0.0), l: ratio(1.5), reading: NumberCloseness::Window },
+            Model::DeltaLDiversity { delta: ratio(0.0), l: ratio(1.5), reading: NumberCloseness::Pairwise },
         ] {
             assert!(!holds_for(&model, &["1", "1", ""]), "{model:?}");
             assert!(holds_for(&model, &["1", "1", "5", "5", "9", "9", ""]), "{model:?}");

@@ -34,7 +34,7 @@ impl Distance {
 
 /// When numbers count as close to one another, for (δ,l)-diversity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reading {
+pub enum NumberCloseness {
     /// All that fit into one interval of length 2δ.
     #[default]
     Window,
@@ -42,13 +42,13 @@ pub enum Reading {
     Pairwise,
 }
 
-impl Reading {
-    pub const ALL: [Reading; 2] = [Reading::Window, Reading::Pairwise];
+impl NumberCloseness {
+    pub const ALL: [NumberCloseness; 2] = [NumberCloseness::Window, NumberCloseness::Pairwise];
 
     pub fn name(self) -> &'static str {
         match self {
-            Reading::Window => "window",
-            Reading::Pairwise => "pairwise",
+            NumberCloseness::Window => "window",
+            NumberCloseness::Pairwise => "pairwise",
         }
     }
 }
@@ -107,7 +107,7 @@ pub enum Model {
     /// `epsilon` at least 0, and at most 1 when `relative`; `m` at least 1.
     EpsilonMAnonymity { epsilon: Ratio, m: Ratio, relative: bool },
     /// `delta` at least 0, `l` at least 1.
-    DeltaLDiversity { delta: Ratio, l: Ratio, reading: Reading },
+    DeltaLDiversity { delta: Ratio, l: Ratio, reading: NumberCloseness },
     /// `epsilon` from 0 to 1.
     EpsilonClone { epsilon: Ratio },
     /// `l` at least 1. Which earlier releases it is judged with is not part of the model.
@@ -364,7 +364,7 @@ impl Model {
             }
             "delta-l-diversity" => {
                 let name = required.get("reading").map_or(Some("window"), Value::as_str)?;
-                let reading = Reading::ALL.into_iter().find(|reading| reading.name() == name)?;
+                let reading = NumberCloseness::ALL.into_iter().find(|reading| reading.name() == name)?;
                 Model::DeltaLDiversity { delta: ratio("delta")?, l: at_least_one("l")?, reading }
             }
             _ => return None,
@@ -436,8 +436,8 @@ mod tests {
             Model::EpsilonClone { epsilon: ratio(0.05) },
             Model::EpsilonMAnonymity { epsilon: ratio(0.1), m: ratio(2.0), relative: true },
             Model::EpsilonMAnonymity { epsilon: ratio(15.0), m: ratio(2.5), relative: false },
-            Model::DeltaLDiversity { delta: ratio(7.5), l: ratio(2.0), reading: Reading::Window },
-            Model::DeltaLDiversity { delta: ratio(1e17), l: ratio(1.1), reading: Reading::Pairwise },
+            Model::DeltaLDiversity { delta: ratio(7.5), l: ratio(2.0), reading: NumberCloseness::Window },
+            Model::DeltaLDiversity { delta: ratio(1e17), l: ratio(1.1), reading: NumberCloseness::Pairwise },
             Model::CrossReleaseLDiversity { l: 3 },
             Model::RhoBreach { prior: ratio(0.1), posterior: ratio(0.5), values: None },
             Model::RhoBreach { prior: ratio(0.1), posterior: ratio(1.0), values: Some(vec!["flu".to_owned()]) },

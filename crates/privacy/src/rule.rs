@@ -5,7 +5,7 @@ use crate::{Absorbing, Class, Distribution, Guarantee, OnMerge, Tree};
 
 /// One rule, bound to attributes by their position in a layout.
 #[derive(Debug)]
-pub struct Rule {
+pub struct BoundRule {
     pub know: Vec<usize>,
     pub protect: Option<usize>,
     pub guarantees: Vec<Box<dyn Guarantee>>,
@@ -15,7 +15,7 @@ pub struct Rule {
     pub tree: Option<Tree>,
 }
 
-impl Rule {
+impl BoundRule {
     pub(crate) fn needs_values(&self) -> bool {
         self.protect.is_some() && self.guarantees.iter().any(|guarantee| guarantee.model().needs_protect())
     }

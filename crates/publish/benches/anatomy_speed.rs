@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use hedgerow_policy::Policy;
 use hedgerow_privacy::{Context, Distribution, Model, models};
-use hedgerow_publish::anatomy::{Allowed, Buckets, Chance, Space, at_random, in_blocks, line};
+use hedgerow_publish::anatomy::{BucketGuarantees, Buckets, Chance, Space, at_random, in_blocks, line};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_table::{Column, NoProgress, Ratio, Table};
 use rand::rngs::StdRng;
@@ -36,7 +36,7 @@ fn main() {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let cardinality = income.domain.cardinality();
     let model = Model::FrequencyLDiversity { l: Ratio::integer(l) };
-    let allowed = Allowed::new(
+    let allowed = BucketGuarantees::new(
         vec![models::guarantee(&model, &Context::default()).expect("no distances are measured")],
         Distribution::default(),
     );

@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use hedgerow_privacy::Model;
 use hedgerow_privacy::rules::{AttributeSet, Rule};
-use hedgerow_publish::decompose::attack::{Limits, attack};
+use hedgerow_publish::decompose::attack::{AttackLimits, attack};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
 use hedgerow_publish::decompose::uad::uad;
-use hedgerow_publish::decompose::{Problem, Subtable};
+use hedgerow_publish::decompose::{DecompositionProblem, Subtable};
 use hedgerow_table::{Codes, Column, Domain, Ratio, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -46,7 +46,7 @@ fn main() {
     ];
     let cardinalities = ATTRIBUTES.map(|attribute| attribute.1).to_vec();
     let codes: Vec<&Codes> = columns.iter().map(|column| &column.codes).collect();
-    let problem = Problem::new(codes, cardinalities, rows, rules, &[]);
+    let problem = DecompositionProblem::new(codes, cardinalities, rows, rules, &[]);
     println!("{rows} rows of {} attributes, three rules", ATTRIBUTES.len());
     let named: Vec<&Column> = columns.iter().collect();
     let mut divergence = Divergence::new(&problem);
@@ -57,7 +57,8 @@ fn main() {
         [("gd", Some(&by_gd)), ("uad", Some(&by_uad)), ("multi-sensitive", multi.as_deref())];
     for (name, tables) in all.into_iter().filter_map(|(name, tables)| Some((name, tables?))) {
         let kl = timed(&format!("divergence of {name}"), || divergence.of(tables));
-        let attacked = timed(&format!("attack on {name}"), || attack(&problem, &named, tables, Limits::default()));
+        let attacked =
+            timed(&format!("attack on {name}"), || attack(&problem, &named, tables, AttackLimits::default()));
         println!("  {} tables, KL {kl:?}, {attacked:?}", tables.len());
     }
 }

@@ -1,5 +1,5 @@
-//! What local recoding loses beside full-domain generalization: `ncp` for several k on Adult and on
-//! a synthetic census.
+//! The loss of local recoding beside full-domain generalization: `ncp` for several k on Adult and
+//! on a synthetic census.
 //!
 //! `cargo bench -p hedgerow-publish --bench local_loss -- [census rows]`
 

@@ -12,7 +12,7 @@ use std::time::Instant;
 use hedgerow_cuts::Axis;
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::local::partition::{Fields, Key, pack};
+use hedgerow_publish::local::partition::{Fields, PackedKey, pack};
 use hedgerow_publish::local::rules::Rules;
 use hedgerow_publish::local::{Local, divide};
 use hedgerow_table::{NoProgress, Table, with_words};
@@ -73,7 +73,7 @@ fn sorts(bound: &Bound<'_>, table: &Table) -> (f64, f64) {
     let axes: Vec<Axis> = bound.axes();
     let fields = Fields::new(&bound.judged_cardinalities(), table.rows).expect("few attributes");
     let keys: Vec<u64> = with_words!(fields.words, W => {
-        let packed: Vec<Key<W>> = pack(&fields, &axes, &bound.judged_codes(), table.rows);
+        let packed: Vec<PackedKey<W>> = pack(&fields, &axes, &bound.judged_codes(), table.rows);
         packed.iter().map(|key| key.iter().fold(0, |sum: u64, word| sum.rotate_left(7) ^ word)).collect()
     });
     let alone = best(|| {
@@ -118,7 +118,7 @@ fn divided(bound: &Bound<'_>, table: &Table, local: Local) -> (f64, usize, Optio
     (time, classes, grown)
 }
 
-/// What the system tells of this process's memory, in bytes.
+/// The memory of this process, in bytes, where the system tells.
 fn resident(name: &str) -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

@@ -16,7 +16,7 @@ use std::time::Instant;
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_source;
 use hedgerow_publish::{PublishOptions, publish};
-use hedgerow_table::dependencies::{Wanted, find};
+use hedgerow_table::dependencies::{DependencySearch, find};
 use hedgerow_table::engine::Embedded;
 use hedgerow_table::{NoProgress, Ratio, Table};
 use rand::rngs::StdRng;
@@ -143,7 +143,8 @@ fn dependencies(folder: &Path, rows: u64) -> bool {
     let mut count = 0;
     let searching = best(|| {
         let started = Instant::now();
-        let wanted = Wanted { from: &columns, to: &columns, tolerance: Ratio::from_decimal(0.01).expect("a share") };
+        let wanted =
+            DependencySearch { from: &columns, to: &columns, tolerance: Ratio::from_decimal(0.01).expect("a share") };
         let found = find(&Embedded::new(&table), &wanted, &NoProgress).unwrap_or_else(|error| panic!("{error}"));
         count = found.expect("rows in memory").len();
         started.elapsed().as_secs_f64() * 1e3

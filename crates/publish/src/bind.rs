@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_cuts::Axis;
-use hedgerow_policy::{Attribute, Labels, Policy, Role};
+use hedgerow_policy::{Attribute, ClassLabels, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
-use hedgerow_privacy::{Community, Context, Distribution, Judge, KnownRows, Model, Rule, Tree, models};
+use hedgerow_privacy::{BoundRule, Community, Context, Distribution, Judge, KnownRows, Model, Tree, models};
 use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
 use hedgerow_table::{
     Coarsening, Codes, Column, Counted, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table,
@@ -331,15 +331,15 @@ impl<'a> Bound<'a> {
 
     /// How every quasi attribute can be cut.
     pub fn axes(&self) -> Vec<Axis> {
-        self.axes_with(Labels::Hierarchy)
+        self.axes_with(ClassLabels::Hierarchy)
     }
 
     /// How every quasi attribute can be cut; with sets for labels, categories along no hierarchy.
-    pub fn axes_with(&self, labels: Labels) -> Vec<Axis> {
+    pub fn axes_with(&self, labels: ClassLabels) -> Vec<Axis> {
         let axis = |quasi: &Quasi<'_>, counts: &[u64]| {
             let spec = quasi.attribute.hierarchy.as_ref().map(|(spec, _)| spec);
-            let in_tree =
-                labels == Labels::Hierarchy && matches!(spec, Some(HierarchySpec::File(_) | HierarchySpec::Mask(_)));
+            let in_tree = labels == ClassLabels::Hierarchy
+                && matches!(spec, Some(HierarchySpec::File(_) | HierarchySpec::Mask(_)));
             let order = || order_of_cuts(quasi, counts);
             Axis::new(&quasi.column.domain, &quasi.hierarchy, in_tree, order)
         };
@@ -395,7 +395,7 @@ impl<'a> Bound<'a> {
                 let context = Context { protect: domain, tree: tree.as_ref(), community, missing: None };
                 guarantees.push(models::guarantee(model, &context).map_err(refused)?);
             }
-            rules.push(Rule {
+            rules.push(BoundRule {
                 know: rule.know.iter().map(position).collect(),
                 protect,
                 guarantees,

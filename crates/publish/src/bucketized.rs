@@ -54,8 +54,8 @@ pub(crate) fn tables<'a>(
     columns.push(groups(Codes::U32(of_row.iter().map(|&bucket| numbers[bucket as usize]).collect())));
     let quasi = DraftTable::of_columns("quasi", columns, None, bound);
 
-    let Counted { groups: group_of_count, values, counts, distinct } =
-        Counted::new(values, sensitive.domain.cardinality(), buckets, &numbers);
+    let GroupCounts { groups: group_of_count, values, counts, distinct } =
+        GroupCounts::new(values, sensitive.domain.cardinality(), buckets, &numbers);
     let texts = (0..distinct.cardinality() as u32).map(|code| distinct.text(code)).collect();
     let (codes, domain) = (Cow::Owned(counts), Cow::Owned(distinct));
     let counts = ReleasedColumn { name: COUNT, codes, domain, kind: Kind::Integer, texts };
@@ -72,7 +72,7 @@ fn occurring<'a>(quasi: &'a Quasi<'_>, counts: &[u64]) -> Recoded<'a> {
 }
 
 /// The rows of `sensitive`: every value that occurs in a group, and how often.
-struct Counted {
+struct GroupCounts {
     groups: Codes,
     values: Codes,
     counts: Codes,
@@ -80,8 +80,8 @@ struct Counted {
     distinct: Domain,
 }
 
-impl Counted {
-    fn new(codes: &Codes, cardinality: usize, buckets: &Buckets, numbers: &[u32]) -> Counted {
+impl GroupCounts {
+    fn new(codes: &Codes, cardinality: usize, buckets: &Buckets, numbers: &[u32]) -> GroupCounts {
         let mut by_group = by_group(codes, buckets, numbers);
         let mut distinct = BTreeSet::new();
         let (mut rows, mut runs) = (0, Vec::new());
@@ -106,7 +106,7 @@ impl Counted {
                 counts.push(distinct.binary_search(&i64::from(count)).expect("collected above") as u32);
             }
         }
-        Counted { groups, values, counts, distinct: Domain::new(Values::Integer(distinct), false) }
+        GroupCounts { groups, values, counts, distinct: Domain::new(Values::Integer(distinct), false) }
     }
 }
 

@@ -33,18 +33,19 @@ const BYTES_MAX: u64 = 16 << 20;
 const NAME_MAX: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct CatalogEntry {
     pub name: String,
     /// The publisher; releases of one custodian are about the same people but for those who came
     /// and went.
     pub custodian: Option<String>,
+    /// `sha256:` and 64 hexadecimal digits.
     pub digest: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalog {
     pub folder: PathBuf,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CatalogEntry>,
 }
 
 impl Catalog {
@@ -123,7 +124,7 @@ impl Catalog {
         name: Option<&str>,
         custodian: Option<&str>,
         progress: &dyn Progress,
-    ) -> Result<Entry, PublishError> {
+    ) -> Result<CatalogEntry, PublishError> {
         let shown = release.display().to_string();
         let opened = Release::open(release, progress)?;
         if let Some(problem) = opened.contradictions().iter().chain(&broken_claims(&opened)).next() {
@@ -136,7 +137,7 @@ impl Catalog {
         }
         let own = release.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
         let name = name.map(str::to_owned).or(own).unwrap_or_default();
-        let entry = Entry { digest: opened.digest()?.to_owned(), custodian: custodian.map(str::to_owned), name };
+        let entry = CatalogEntry { digest: opened.digest()?.to_owned(), custodian: custodian.map(str::to_owned), name };
         Catalog::alone(folder, progress, |catalog| {
             catalog.refuse_name(&entry.name)?;
             Ok(catalog.place(release, &entry, None, || Ok(()))?)
@@ -168,7 +169,7 @@ impl Catalog {
     fn place<T>(
         &mut self,
         release: &Path,
-        entry: &Entry,
+        entry: &CatalogEntry,
         published: Option<&Path>,
         then: impl FnOnce() -> Result<T, TableError>,
     ) -> Result<T, TableError> {
@@ -192,7 +193,7 @@ impl Catalog {
         outcome
     }
 
-    pub fn entry(&self, name: &str) -> Result<&Entry, TableError> {
+    pub fn entry(&self, name: &str) -> Result<&CatalogEntry, TableError> {
         self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
             let hint = format!("it has: {}", names.join(", "));
@@ -213,7 +214,7 @@ impl Catalog {
         std::iter::once(own.clone()).chain(numbered).find(is_free).unwrap_or(own)
     }
 
-    pub fn path(&self, entry: &Entry) -> PathBuf {
+    pub fn path(&self, entry: &CatalogEntry) -> PathBuf {
         self.folder.join(&entry.name)
     }
 
@@ -241,10 +242,10 @@ impl Catalog {
     }
 }
 
-fn entry(value: &Value) -> Option<Entry> {
+fn entry(value: &Value) -> Option<CatalogEntry> {
     let text = |key: &str| value[key].as_str().map(str::to_owned);
     let name = text("name").filter(|name| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.'))?;
-    Some(Entry { name, custodian: text("custodian"), digest: text("digest")? })
+    Some(CatalogEntry { name, custodian: text("custodian"), digest: text("digest")? })
 }
 
 /// Files and folders, no links: what a release is made of. Whichever of two files failed is named.
@@ -326,12 +327,12 @@ impl CatalogAudit {
 /// there are none.
 #[derive(Debug, Default)]
 pub(crate) struct OpenedCatalog {
-    others: Vec<(Release, Option<Entry>)>,
+    others: Vec<(Release, Option<CatalogEntry>)>,
 }
 
 impl OpenedCatalog {
     pub(crate) fn open(gate: &Gate, policy: &Policy, progress: &dyn Progress) -> Result<OpenedCatalog, PublishError> {
-        let mut others: Vec<(Release, Option<Entry>)> = Vec::new();
+        let mut others: Vec<(Release, Option<CatalogEntry>)> = Vec::new();
         if let Some(folder) = &gate.catalog {
             let catalog = Catalog::load_or_new(folder)?;
             for entry in &catalog.entries {
@@ -346,8 +347,9 @@ impl OpenedCatalog {
             for path in community::releases(policy)? {
                 let release = Release::open(&path, progress)?;
                 let digest = release.digest()?;
-                let is_there =
-                    |(_, entry): &(Release, Option<Entry>)| entry.as_ref().is_some_and(|entry| entry.digest == digest);
+                let is_there = |(_, entry): &(Release, Option<CatalogEntry>)| {
+                    entry.as_ref().is_some_and(|entry| entry.digest == digest)
+                };
                 if !others.iter().any(is_there) {
                     others.push((release.spelled(policy.community.spelling()), None));
                 }
@@ -400,7 +402,7 @@ impl OpenedCatalog {
         let (built, destination) = (verified.path().to_path_buf(), verified.destination().to_path_buf());
         let (release, name) = Catalog::alone(folder, progress, |catalog| {
             self.refuse_changed(catalog)?;
-            let entry = Entry { name: catalog.free_name(&destination), custodian, digest };
+            let entry = CatalogEntry { name: catalog.free_name(&destination), custodian, digest };
             catalog.refuse_name(&entry.name)?;
             let mut is_listed = false;
             let placed = catalog.place(&built, &entry, Some(&destination), || {
@@ -464,8 +466,8 @@ fn unlisted(error: TableError) -> TableError {
     }
 }
 
-/// What the gate and an audit of a catalog have in common, and what decides their verdict: each row
-/// of the people's table is a person who is known by all columns that any release uses, also by
+/// The part that the gate shares with an audit of a catalog, and that decides their verdict: each
+/// row of the people's table is a person who is known by all columns that any release uses, also by
 /// those that the table lacks; releases of one custodian are compared; no fewer values may be left
 /// than the policy requires.
 pub fn as_the_gate<'a>(

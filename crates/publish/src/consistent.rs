@@ -5,8 +5,8 @@
 //! The rows that fit a person are those of its class that no impossible pair of a known value and a
 //! released one excludes; which pairs are impossible is counted in the source ([`Impossible`]). The
 //! rule must hold for the rows that fit each person. No release can hide what the pairs alone tell:
-//! where they leave a person one protected value, two rows that fit are enough, and distinct
-//! l-diversity needs no more values than they leave.
+//! where they leave a person one protected value, two rows that fit are enough, or the k that the
+//! rule requires, and distinct l-diversity needs no more values than they leave.
 //!
 //! People whose values exclude the same rows are one kind of person, and rows that are excluded for
 //! the same people one kind of row: of both there are few, and each class is judged by its kinds.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use hedgerow_audit::impossible::Impossible;
 use hedgerow_policy::{Method, Policy, Role};
-use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, Tree, models};
+use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, OnMerge, Tree, models};
 use hedgerow_table::{Codes, Column, InputError};
 
 use crate::bind::Bound;
@@ -43,7 +43,7 @@ struct FittingRule {
     guarantees: Vec<Box<dyn Guarantee>>,
     tree: Option<Tree>,
     values: usize,
-    kinds: Arc<Kinds>,
+    kinds: Arc<PeopleKinds>,
     /// By kind of person: how many protected values are left to it without a release.
     open: Vec<u32>,
 }
@@ -69,7 +69,7 @@ impl Consistent {
             .collect();
         let mut rules = Vec::new();
         // Most rules are about an attacker who knows the same.
-        let mut found: Vec<(&[String], Arc<Kinds>)> = Vec::new();
+        let mut found: Vec<(&[String], Arc<PeopleKinds>)> = Vec::new();
         for rule in policy.rules.iter().filter(|rule| rule.consistent) {
             let known: Vec<&Column> = rule.know.iter().filter_map(|name| bound.table.column(name)).collect();
             let shown: Vec<&Column> =
@@ -77,7 +77,7 @@ impl Consistent {
             let protect = rule.protect.as_ref().and_then(|name| shown.iter().position(|column| column.name == *name));
             let kinds = match found.iter().find(|(know, _)| *know == rule.know.as_slice()) {
                 Some((_, kinds)) => Arc::clone(kinds),
-                None => Arc::new(Kinds::new(&known, &shown, bound.table.rows).ok_or_else(|| {
+                None => Arc::new(PeopleKinds::new(&known, &shown, bound.table.rows).ok_or_else(|| {
                     let problem = "too many combinations of values exclude one another to keep `consistent`";
                     let hint = "release fewer attributes as they are, or coarser values";
                     InputError::new(rule.place.clone(), problem, hint)
@@ -106,6 +106,13 @@ impl Consistent {
             });
         }
         Ok(Some(Consistent { rules }))
+    }
+
+    /// Whether a rule that fails for a person in the whole table fails in every class: where it
+    /// held in a part, it would hold in all that contains the part.
+    pub(crate) fn fails_in_parts_of_what_fails(&self) -> bool {
+        let guarantees = self.rules.iter().flat_map(|rule| &rule.guarantees);
+        guarantees.map(|guarantee| guarantee.on_merge()).all(|on_merge| on_merge == OnMerge::Absorbing)
     }
 
     /// By row of the source, whether it is kept and some rule fails for the rows that fit it.
@@ -172,7 +179,8 @@ impl FittingRule {
         }
         let open = self.open[person as usize] as usize;
         if self.protect.is_some() && open < 2 {
-            return rows >= 2;
+            // No release hides the value, and one may still hide the row.
+            return rows >= 2 && self.guarantees.iter().all(|guarantee| rows >= fewest_rows(guarantee.model()));
         }
         let mut values: Vec<(u32, u32)> = values.into_iter().collect();
         values.sort_unstable();
@@ -185,9 +193,17 @@ impl FittingRule {
     }
 }
 
+/// The rows that a model requires whatever their values are.
+fn fewest_rows(model: &Model) -> u64 {
+    match model {
+        Model::KAnonymity { k } | Model::AlphaKAnonymity { k, .. } => *k,
+        _ => 0,
+    }
+}
+
 /// The kinds of people and of rows.
 #[derive(Debug)]
-struct Kinds {
+struct PeopleKinds {
     /// By row of the source.
     of_person: Vec<u32>,
     of_row: Vec<u32>,
@@ -199,9 +215,9 @@ struct Kinds {
     impossible: Impossible,
 }
 
-impl Kinds {
+impl PeopleKinds {
     /// `None` where there are too many.
-    fn new(known: &[&Column], shown: &[&Column], rows: usize) -> Option<Kinds> {
+    fn new(known: &[&Column], shown: &[&Column], rows: usize) -> Option<PeopleKinds> {
         let impossible = Impossible::new(known, shown);
         // Of each shown value, for which known codes it is excluded; equal ones are one.
         let shown_kinds: Vec<Vec<u32>> = (0..shown.len())
@@ -245,7 +261,7 @@ impl Kinds {
         };
         let fits = people.iter().flat_map(|&person| first_rows.iter().map(move |&row| (person, row)));
         let fits = fits.map(|(person, row)| may_be(person, row)).collect();
-        Some(Kinds { of_person, of_row, people, row_kinds: first_rows.len(), fits, impossible })
+        Some(PeopleKinds { of_person, of_row, people, row_kinds: first_rows.len(), fits, impossible })
     }
 
     fn fit(&self, person: u32, row: u32) -> bool {

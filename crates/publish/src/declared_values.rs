@@ -1,4 +1,4 @@
-//! What a policy declares of an attribute's values, compared with the data: ranges and orders.
+//! A policy's declarations about an attribute's values, compared with the data: ranges and orders.
 
 use hedgerow_policy::{Attribute, Policy, Range, Role, ValueOrder};
 use hedgerow_table::date::Date;

@@ -17,11 +17,11 @@ use hedgerow_policy::{Method, Policy, Role, Rule};
 use hedgerow_privacy::Model;
 use hedgerow_release::Release;
 use hedgerow_release::manifest::KnownDependency;
-use hedgerow_table::dependencies::{self, Wanted};
-use hedgerow_table::engine::Answer;
+use hedgerow_table::dependencies::{self, DependencySearch};
+use hedgerow_table::engine::EngineAnswer;
 use hedgerow_table::{Engine, InputError, Progress, TableError};
 use hedgerow_verify::check::NamedRule;
-use hedgerow_verify::closure::{Shown, unprotected_rows};
+use hedgerow_verify::closure::{ShownAttributes, unprotected_rows};
 
 pub use closed::closed_policy;
 use exposed::Exposed;
@@ -89,7 +89,7 @@ impl Dependencies {
             .filter(|attribute| is_open(&attribute.name))
             .filter_map(|attribute| position(&attribute.name))
             .collect();
-        let wanted = Wanted { from: &from, to: &to, tolerance: policy.publish.dependency_tolerance };
+        let wanted = DependencySearch { from: &from, to: &to, tolerance: policy.publish.dependency_tolerance };
         let Some(found) = dependencies::find(engine, &wanted, progress)? else {
             let problem = "dependencies between the released attributes were not looked for: the rows do not leave where they are";
             let hint = "declare those that you know under `[[dependency]]`";
@@ -116,7 +116,7 @@ impl Dependencies {
             }
         }
         // The other way round, over the same columns.
-        let wanted = Wanted { from: &to, to: &from, tolerance: policy.publish.dependency_tolerance };
+        let wanted = DependencySearch { from: &to, to: &from, tolerance: policy.publish.dependency_tolerance };
         for found in dependencies::find(engine, &wanted, progress)?.unwrap_or_default() {
             let from: Vec<String> = found.from.iter().map(|&column| name(column)).collect();
             let to = name(found.to);
@@ -143,7 +143,7 @@ impl Dependencies {
             else {
                 continue;
             };
-            let Answer::Exact(distinct) = engine.distinct(&columns, progress)? else { continue };
+            let EngineAnswer::Exact(distinct) = engine.distinct(&columns, progress)? else { continue };
             let text = |place: usize, row: usize| {
                 profile.columns[columns[place]].domain.text(distinct.columns[place].get(row))
             };
@@ -160,7 +160,7 @@ impl Dependencies {
         Ok(())
     }
 
-    /// What released attributes besides those that a rule knows show of these.
+    /// The dependencies by which other released attributes show those that a rule knows.
     fn shown<'a>(&'a self, know: &'a [String]) -> impl Iterator<Item = &'a Known> {
         let is_known = move |name: &String| know.contains(name);
         self.known.iter().filter(move |known| known.shows && is_known(&known.to) && !known.from.iter().any(is_known))
@@ -260,8 +260,10 @@ impl Dependencies {
         self.refuse_worst(policy, rules, is_released, |rule, follows| {
             let (shown, follows): (Vec<&Known>, Vec<&Known>) = follows.iter().copied().partition(|known| known.shows);
             let also: Vec<String> = follows.iter().map(|known| known.to.clone()).collect();
-            let shown: Vec<Shown<'_>> =
-                shown.iter().map(|known| Shown { from: &known.from, to: &known.to, texts: &known.texts }).collect();
+            let shown: Vec<ShownAttributes<'_>> = shown
+                .iter()
+                .map(|known| ShownAttributes { from: &known.from, to: &known.to, texts: &known.texts })
+                .collect();
             Ok(Exposed { people: unprotected_rows(release, rule, &also, &shown)?, of: release.rows() })
         })
     }

@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use hedgerow_policy::{Labels, Method, Publish, Role};
+use hedgerow_policy::{ClassLabels, Method, PublishSettings, Role};
 use hedgerow_release::codebook::Codebook;
-use hedgerow_release::manifest::{ClassSizes, Field, Manifest, Promise, Resource, Rows};
+use hedgerow_release::manifest::{ClassSizes, FieldDescriptor, Manifest, Promise, Resource, RowTotals};
 use hedgerow_release::shape::CODEBOOK;
 use hedgerow_table::{InputError, Kind, Progress};
 use hedgerow_verify::check::NamedRule;
@@ -27,7 +27,7 @@ use crate::units::DraftUnits;
 pub(crate) struct Draft<'a> {
     pub(crate) tables: Vec<DraftTable<'a>>,
     pub(crate) codebook: Codebook,
-    pub(crate) rows: Rows,
+    pub(crate) rows: RowTotals,
     /// For the custodian, with all digits.
     pub(crate) losses: Map<String, Value>,
     /// How the lattice was searched, by the methods that search one.
@@ -60,13 +60,13 @@ pub(crate) struct DraftTable<'a> {
     /// The folder of a sub-table; absent for a table of the release itself.
     pub(crate) folder: Option<String>,
     pub(crate) name: &'static str,
-    pub(crate) fields: Vec<Field>,
-    pub(crate) content: Content<'a>,
+    pub(crate) fields: Vec<FieldDescriptor>,
+    pub(crate) content: DraftContent<'a>,
     /// Its rows are not those of the source, and are in memory wherever those are.
     pub(crate) of_other_rows: bool,
 }
 
-pub(crate) enum Content<'a> {
+pub(crate) enum DraftContent<'a> {
     /// Written in random order, in the format that the caller chose; rows that are not kept are not
     /// written.
     Columns { columns: Vec<ReleasedColumn<'a>>, kept: Option<Vec<bool>> },
@@ -76,17 +76,22 @@ pub(crate) enum Content<'a> {
 
 pub(crate) type WriteRecords<'a> = dyn FnOnce(&mut dyn Write, &dyn Progress) -> io::Result<()> + 'a;
 
-impl std::fmt::Debug for Content<'_> {
+impl std::fmt::Debug for DraftContent<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Content::Columns { columns, .. } => f.debug_struct("Columns").field("columns", columns).finish(),
-            Content::Records(_) => f.write_str("Records"),
+            DraftContent::Columns { columns, .. } => f.debug_struct("Columns").field("columns", columns).finish(),
+            DraftContent::Records(_) => f.write_str("Records"),
         }
     }
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(tables: Vec<DraftTable<'a>>, codebook: Codebook, rows: Rows, losses: Map<String, Value>) -> Self {
+    pub(crate) fn new(
+        tables: Vec<DraftTable<'a>>,
+        codebook: Codebook,
+        rows: RowTotals,
+        losses: Map<String, Value>,
+    ) -> Self {
         Draft {
             tables,
             codebook,
@@ -127,11 +132,17 @@ impl<'a> DraftTable<'a> {
             let coarsened = roles.coarsened.kinds().find(|(name, _)| *name == column.name).map(|(_, kind)| kind);
             let values = coarsened.unwrap_or(column.domain.kind());
             let role = attribute.map(|attribute| attribute.role.name());
-            let field = Field::new(column.name, column.kind, role).over(values).generalized_by(hierarchy);
+            let field = FieldDescriptor::new(column.name, column.kind, role).over(values).generalized_by(hierarchy);
             range.iter().fold(field, |field, range| field.within(range.low, range.high))
         };
         let fields = columns.iter().map(field).collect();
-        DraftTable { folder: None, name, fields, content: Content::Columns { columns, kept }, of_other_rows: false }
+        DraftTable {
+            folder: None,
+            name,
+            fields,
+            content: DraftContent::Columns { columns, kept },
+            of_other_rows: false,
+        }
     }
 
     pub(crate) fn of_other_rows(self) -> DraftTable<'a> {
@@ -144,9 +155,9 @@ impl<'a> DraftTable<'a> {
 
     fn rows(&self) -> u64 {
         match &self.content {
-            Content::Columns { kept: Some(kept), .. } => kept.iter().filter(|kept| **kept).count() as u64,
-            Content::Columns { columns, .. } => columns.first().map_or(0, |column| column.codes.len()) as u64,
-            Content::Records(_) => 0,
+            DraftContent::Columns { kept: Some(kept), .. } => kept.iter().filter(|kept| **kept).count() as u64,
+            DraftContent::Columns { columns, .. } => columns.first().map_or(0, |column| column.codes.len()) as u64,
+            DraftContent::Records(_) => 0,
         }
     }
 
@@ -156,7 +167,7 @@ impl<'a> DraftTable<'a> {
             Some(folder) => Cow::Owned(format!("{folder}-{}", self.name)),
             None => Cow::Borrowed(self.name),
         };
-        let as_records = matches!(self.content, Content::Records(_));
+        let as_records = matches!(self.content, DraftContent::Records(_));
         let (mut resource, ending) = match format {
             TableFormat::Parquet if !as_records => (Resource::parquet(&full_name, self.fields.clone()), "parquet"),
             _ => (Resource::csv(&full_name, self.fields.clone()), "csv"),
@@ -170,8 +181,8 @@ impl<'a> DraftTable<'a> {
 
 /// Whether some label of a column can come from its hierarchy: not where all are values, and not
 /// where classes are described by sets of values.
-fn has_labels(column: &ReleasedColumn<'_>, publish: &Publish) -> bool {
-    let describes_by_sets = publish.method == Method::Cluster && publish.labels == Labels::Set;
+fn has_labels(column: &ReleasedColumn<'_>, publish: &PublishSettings) -> bool {
+    let describes_by_sets = publish.method == Method::Cluster && publish.labels == ClassLabels::Set;
     let is_label = |(code, text): (u32, &String)| {
         code as usize >= column.domain.cardinality() || column.domain.text(code) != *text
     };
@@ -179,9 +190,9 @@ fn has_labels(column: &ReleasedColumn<'_>, publish: &Publish) -> bool {
 }
 
 /// The manifest of a release before its tables are read back.
-pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows) -> Manifest {
+pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: RowTotals) -> Manifest {
     let codebook = ["attribute", "label", "low", "high", "leaf"];
-    let codebook = codebook.map(|name| Field::new(name, Kind::Category, None)).to_vec();
+    let codebook = codebook.map(|name| FieldDescriptor::new(name, Kind::Category, None)).to_vec();
     let mut resources = tables;
     resources.push(Resource::csv(CODEBOOK, codebook));
     Manifest {

@@ -8,7 +8,7 @@ use crate::bind::Bound;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::{broken_by_the_whole, loss_models, problem, why_not_at};
 use crate::search::explore::{EXPLORED_MAX, HoldingNode, best_with, explore as search_all, nodes_with};
-use crate::search::{Budget, Found};
+use crate::search::{BestNode, Budget};
 
 /// The nodes at which every rule holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +97,7 @@ pub(crate) fn find_with(
     bound: &Bound<'_>,
     levels: &[(String, u64)],
     progress: &dyn Progress,
-) -> Result<Found, PublishError> {
+) -> Result<BestNode, PublishError> {
     let judge = bound.judge()?;
     let (loss, measured) = loss_models(bound);
     let (columns, hierarchies) = (bound.judged_codes(), bound.hierarchies());

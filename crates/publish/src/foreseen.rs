@@ -7,7 +7,7 @@
 //! are read back, what a method has of each row, and what a search has of each distinct row.
 
 use hedgerow_policy::{Method, Policy};
-use hedgerow_table::engine::Profile;
+use hedgerow_table::engine::TableProfile;
 use hedgerow_table::frequency::Layout;
 use hedgerow_table::{Codes, Column, InputError, Spill, Table, memory};
 
@@ -16,7 +16,7 @@ use crate::row_store::{RowStore, Searchable};
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// What reading, writing and threads take, however many rows there are.
+/// The memory of reading, writing and threads, whatever the number of rows.
 const BESIDE_ROWS: u64 = 20 * MEBIBYTE;
 /// The same where memory is short: buffers are smaller.
 const BESIDE_ROWS_OUTSIDE: u64 = 2 * MEBIBYTE;
@@ -24,7 +24,7 @@ const BESIDE_ROWS_OUTSIDE: u64 = 2 * MEBIBYTE;
 /// For each value of a column: the value, its place in an index, and labels.
 const VALUE_BYTES: u64 = 24;
 
-/// What each row takes when it is also audited together with other releases.
+/// The bytes of each row when it is also audited together with other releases.
 const AUDITED_ROW_BYTES: u64 = 100;
 
 /// Refuses a run that would take more than its limit.
@@ -39,7 +39,7 @@ pub(crate) fn refuse(
     let is_audited = gate.catalog.is_some() || !policy.community.releases.is_empty();
     let (needed, enough) = match searchable {
         Searchable::Rows(table) => {
-            let needed = in_memory(policy, &Rows::of(table), is_audited);
+            let needed = in_memory(policy, &RowMemory::of(table), is_audited);
             (needed, with_margin(needed))
         }
         Searchable::Distinct(counted) => {
@@ -47,7 +47,7 @@ pub(crate) fn refuse(
             match store.outside() {
                 Some((engine, spill)) => {
                     let needed = beside.saturating_add(limit / spill.held_share());
-                    let held = in_memory(policy, &Rows::of_profile(engine.profile()), is_audited);
+                    let held = in_memory(policy, &RowMemory::of_profile(engine.profile()), is_audited);
                     (needed.max(memory::least_bytes()), enough_outside(beside, held, engine.profile(), spill))
                 }
                 None => (beside, with_margin(beside)),
@@ -77,7 +77,7 @@ pub(crate) fn mebibytes(bytes: u64) -> String {
 
 /// The memory that is enough for rows on the disk, of which more are held the more is allowed:
 /// until all of them are, and the run takes `held`.
-fn enough_outside(beside: u64, held: u64, profile: &Profile, spill: &Spill) -> u64 {
+fn enough_outside(beside: u64, held: u64, profile: &TableProfile, spill: &Spill) -> u64 {
     let (share, held) = (spill.held_share(), with_margin(held));
     let from_disk = with_margin((beside / (share - 1) + 1).saturating_mul(share)).max(memory::least_bytes());
     // No code takes less than a byte.
@@ -88,17 +88,17 @@ fn enough_outside(beside: u64, held: u64, profile: &Profile, spill: &Spill) -> u
 
 /// The memory that is enough to hold all rows of a table, which are on the disk as yet, for a
 /// method that needs them in memory.
-pub(crate) fn enough_to_hold(policy: &Policy, gate: &Gate, profile: &Profile, spill: &Spill) -> u64 {
+pub(crate) fn enough_to_hold(policy: &Policy, gate: &Gate, profile: &TableProfile, spill: &Spill) -> u64 {
     let is_audited = gate.catalog.is_some() || !policy.community.releases.is_empty();
     // As they are read, before texts of one value are one code.
     let width = |cardinality: usize| Codes::with_capacity(2 * cardinality, 0).width() as u64;
     let codes: u64 = profile.columns.iter().map(|column| width(column.domain.cardinality())).sum();
     let as_read = (profile.rows as u64).saturating_mul(codes).saturating_mul(spill.held_share());
-    with_margin(in_memory(policy, &Rows::of_profile(profile), is_audited)).max(as_read)
+    with_margin(in_memory(policy, &RowMemory::of_profile(profile), is_audited)).max(as_read)
 }
 
 /// The rows of a table as far as their memory goes.
-struct Rows {
+struct RowMemory {
     rows: u64,
     columns: u64,
     /// Bytes of the codes of one row.
@@ -107,16 +107,21 @@ struct Rows {
     values: u64,
 }
 
-impl Rows {
-    fn of(table: &Table) -> Rows {
+impl RowMemory {
+    fn of(table: &Table) -> RowMemory {
         let codes = table.columns.iter().map(|column| column.codes.width() as u64).sum();
-        Rows { rows: table.rows as u64, columns: table.columns.len() as u64, codes, values: values(&table.columns) }
+        RowMemory {
+            rows: table.rows as u64,
+            columns: table.columns.len() as u64,
+            codes,
+            values: values(&table.columns),
+        }
     }
 
     /// Of a table that is not in memory.
-    fn of_profile(profile: &Profile) -> Rows {
+    fn of_profile(profile: &TableProfile) -> RowMemory {
         let cardinalities = || profile.columns.iter().map(|column| column.domain.cardinality());
-        Rows {
+        RowMemory {
             rows: profile.rows as u64,
             columns: profile.columns.len() as u64,
             codes: cardinalities().map(|cardinality| Codes::with_capacity(cardinality, 0).width() as u64).sum(),
@@ -126,8 +131,8 @@ impl Rows {
 }
 
 /// With all rows in memory.
-fn in_memory(policy: &Policy, table: &Rows, is_audited: bool) -> u64 {
-    let Rows { rows, columns, codes, values } = *table;
+fn in_memory(policy: &Policy, table: &RowMemory, is_audited: bool) -> u64 {
+    let RowMemory { rows, columns, codes, values } = *table;
     let by_method = match policy.publish.method {
         _ if policy.publish.improve => 18 * columns,
         Method::FullDomain | Method::Mondrian | Method::BestCut => 20,
@@ -168,10 +173,10 @@ mod tests {
 
     use super::*;
 
-    fn profile(rows: usize, columns: usize) -> Profile {
+    fn profile(rows: usize, columns: usize) -> TableProfile {
         let (domain, _) = Domain::from_texts(&["a", "b"], false, None).unwrap();
         let column = ColumnProfile { name: "x".to_owned(), domain, counts: vec![0, rows as u64] };
-        Profile { rows, header: Vec::new(), columns: vec![column; columns], warnings: Vec::new() }
+        TableProfile { rows, header: Vec::new(), columns: vec![column; columns], warnings: Vec::new() }
     }
 
     /// With what is said to be enough, the run is not refused again: whether its rows stay on the

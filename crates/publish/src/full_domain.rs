@@ -7,7 +7,7 @@ use std::time::Duration;
 use hedgerow_policy::Loss;
 use hedgerow_privacy::Judge;
 use hedgerow_privacy::judge::Achieved;
-use hedgerow_release::manifest::Rows;
+use hedgerow_release::manifest::RowTotals;
 use hedgerow_table::{Codes, Hierarchy, Kind, Progress, with_words};
 use hedgerow_verify::check::claim;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ use crate::explore;
 use crate::generalized::{self, Recoded};
 use crate::loss::{LossAttribute, LossModel};
 use crate::options::PublishOptions;
-use crate::search::{Budget, Explain, FullDomain, Outcome, search};
+use crate::search::{Budget, Explain, FullDomain, SearchOutcome, search};
 use crate::units::DraftUnits;
 use crate::without;
 
@@ -37,7 +37,7 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
             let without = without::without_classes(bound, &judge, best, &options.without);
             best = without.ok_or_else(|| Box::new(why_not_at(bound, &judge, &levels, true)))?;
         }
-        Outcome { best: Some(best), proven: false, candidates: None, explain: Explain::default() }
+        SearchOutcome { best: Some(best), proven: false, candidates: None, explain: Explain::default() }
     };
     options.progress.check()?;
     let Some(found) = &outcome.best else {
@@ -48,7 +48,7 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
     if !bound.policy.publish.weights.is_empty() {
         losses.insert("weighted".to_owned(), json!(minimized.loss(found.cost)));
     }
-    let rows = Rows { source, out: source - found.suppressed, suppressed: found.suppressed };
+    let rows = RowTotals { source, out: source - found.suppressed, suppressed: found.suppressed };
     let recoded = bound.quasi.iter().zip(&found.levels).map(|(quasi, &level)| recoded(quasi, level)).collect();
     let (table, codebook) = generalized::table(bound, recoded, found.kept_rows.clone())?;
     let levels = bound.quasi.iter().zip(&found.levels);
@@ -74,7 +74,7 @@ fn find(
     loss: &LossModel,
     measured: &[LossModel],
     options: &PublishOptions<'_>,
-) -> Outcome {
+) -> SearchOutcome {
     let publish = &bound.policy.publish;
     let seconds = options.seconds_max.or(publish.max_seconds);
     let budget =
@@ -141,7 +141,7 @@ pub(crate) fn why_not_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8], all_gi
 }
 
 /// The rules that break on the coarsest levels, where the fewest can break.
-fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable {
+fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &SearchOutcome) -> Unsatisfiable {
     let nodes = outcome.explain.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
     let judged = outcome.explain.judged_first + outcome.explain.judged_proof;
     let summary = if outcome.proven {

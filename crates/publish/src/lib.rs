@@ -58,4 +58,4 @@ pub use options::{PublishOptions, TableFormat};
 pub use phase::PHASES;
 pub use publish::{publish, publish_divided};
 pub use published::Published;
-pub use row_store::{OpenRows, RowStore, Source};
+pub use row_store::{OpenRows, RowSource, RowStore};

@@ -2,13 +2,13 @@
 //! attributes, or together with other releases, cost one level for all rows much more than cells of
 //! their own.
 
-use hedgerow_policy::{Labels, Method};
+use hedgerow_policy::{ClassLabels, Method};
 use hedgerow_privacy::OnMerge;
 use hedgerow_table::InputError;
 use serde_json::{Map, Value};
 
 use crate::bind::Bound;
-use crate::cluster::{self, Limit, Neighbors, Objective};
+use crate::cluster::{self, ImproveLimit, Neighbors, Objective};
 use crate::error::PublishError;
 use crate::local::{self, Local};
 use crate::options::PublishOptions;
@@ -52,7 +52,12 @@ pub(crate) fn advice(
         && judge.on_merge() != OnMerge::Neither
         && let Some(objective) = Objective::of(None)
     {
-        let neighbors = Neighbors { anew: true, labels: Labels::Set, objective, limit: Limit::by_default(Labels::Set) };
+        let neighbors = Neighbors {
+            anew: true,
+            labels: ClassLabels::Set,
+            objective,
+            limit: ImproveLimit::by_default(ClassLabels::Set),
+        };
         if let Ok(recoding) = cluster::recode(bound, &judge, local, neighbors, options.progress) {
             found.push((Method::Cluster, recoding.ncp()));
         }

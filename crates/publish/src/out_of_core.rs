@@ -6,23 +6,25 @@ use std::fmt;
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
 use hedgerow_policy::{Method, Policy};
-use hedgerow_table::engine::Chunk;
-use hedgerow_table::frequency::{Layout, Recoding, pack};
-use hedgerow_table::{Answer, Codes, Counted, Engine, InputError, Progress, Spill, TableError, parallel, with_words};
+use hedgerow_table::engine::CodeChunk;
+use hedgerow_table::frequency::{Layout, LevelChange, pack};
+use hedgerow_table::{
+    Codes, Counted, Engine, EngineAnswer, InputError, Progress, Spill, TableError, parallel, with_words,
+};
 use rand::rngs::StdRng;
 
 use crate::anatomy;
 use crate::bind::Bound;
 use crate::catalog::Gate;
 use crate::community;
-use crate::draft::{Content, Draft};
+use crate::draft::{Draft, DraftContent};
 use crate::error::PublishError;
 use crate::foreseen::{self, mebibytes};
-use crate::recoded_outside::{Kinds, KindsOfRows, RecodedOutside, find_by};
+use crate::recoded_outside::{KindsOfRows, RecodedOutside, RowKinds, find_by};
 use crate::rows::{ReleasedColumn, Scattered};
 
 /// Which rows of a chunk stay.
-type Kept<'a> = dyn Fn(&Chunk) -> Vec<bool> + Sync + 'a;
+type Kept<'a> = dyn Fn(&CodeChunk) -> Vec<bool> + Sync + 'a;
 
 /// Rows that are not in memory, and which of them a release keeps.
 pub(crate) struct Outside<'a> {
@@ -31,7 +33,7 @@ pub(crate) struct Outside<'a> {
     /// Absent where all stay.
     kept: Option<Box<Kept<'a>>>,
     /// Absent where rows become what their values become.
-    recoded: Option<(RecodedOutside, Kinds)>,
+    recoded: Option<(RecodedOutside, RowKinds)>,
 }
 
 impl fmt::Debug for Outside<'_> {
@@ -49,7 +51,7 @@ impl<'a> Outside<'a> {
         draft: &mut Draft<'_>,
     ) -> Result<Outside<'a>, PublishError> {
         let kept = match draft.tables.first().map(|table| &table.content) {
-            Some(Content::Columns { kept: Some(kept), .. }) => Some(kept_by(engine, bound, draft, kept)?),
+            Some(DraftContent::Columns { kept: Some(kept), .. }) => Some(kept_by(engine, bound, draft, kept)?),
             _ => None,
         };
         let recoded = match draft.recoded.take() {
@@ -85,7 +87,7 @@ impl<'a> Outside<'a> {
         let mut scattered = Scattered::new(profile.rows, empty, self.spill, rng);
         let all: Vec<usize> = (0..profile.columns.len()).collect();
         let kept = &self.kept;
-        let kept = |chunk: &Chunk| kept.as_ref().map(|kept| kept(chunk));
+        let kept = |chunk: &CodeChunk| kept.as_ref().map(|kept| kept(chunk));
         let mut seen = HashMap::default();
         exact(self.engine.scan(&all, progress, &mut |mut chunks| {
             if let Some((recoded, kinds)) = &self.recoded {
@@ -102,8 +104,8 @@ impl RecodedOutside {
     /// before.
     fn add_labels(
         &self,
-        chunks: &mut [Chunk],
-        kinds: &Kinds,
+        chunks: &mut [CodeChunk],
+        kinds: &RowKinds,
         engine: &dyn Engine,
         seen: &mut HashMap<u32, u32>,
     ) -> Result<(), TableError> {
@@ -126,7 +128,7 @@ impl RecodedOutside {
 }
 
 /// Rows that are equal in all that rules look at are of one kind.
-fn distinct_rows(bound: &Bound<'_>) -> Result<Kinds, PublishError> {
+fn distinct_rows(bound: &Bound<'_>) -> Result<RowKinds, PublishError> {
     let lost = || PublishError::Internal("internal error: what rules look at does not distinguish rows".to_owned());
     let names = bound.judged_domains().iter().map(|(name, _)| (*name).to_owned()).collect();
     let layout = Layout::new(&bound.judged_cardinalities()).ok_or_else(lost)?;
@@ -141,7 +143,7 @@ fn distinct_rows(bound: &Bound<'_>) -> Result<Kinds, PublishError> {
             numbers.ok_or_else(|| TableError::Internal("a row that was not counted".to_owned()))
         })
     });
-    Ok(Kinds { names, of_rows })
+    Ok(RowKinds { names, of_rows })
 }
 
 fn position(engine: &dyn Engine, name: &str) -> usize {
@@ -164,13 +166,13 @@ fn kept_by<'a>(
         let layout = judge.layout().clone();
         let maps = bound.quasi.iter().zip(&levels).enumerate().filter(|(_, (_, level))| **level > 0);
         let maps = maps.map(|(index, (quasi, &level))| (index, quasi.hierarchy.levels()[level].map.as_slice()));
-        let recoding = Recoding::<W>::new(&layout, maps);
+        let recoding = LevelChange::<W>::new(&layout, maps);
         let columns = bound.judged_codes();
         let mut keys = vec![[0u64; W]; kept.len()];
         pack(&layout, &columns, 0..kept.len(), &mut keys);
         let suppressed = keys.iter().zip(kept).filter(|(_, kept)| !**kept).map(|(key, _)| recoding.apply(key));
         let suppressed: HashSet<[u64; W], FixedState> = suppressed.collect();
-        Box::new(move |chunk: &Chunk| {
+        Box::new(move |chunk: &CodeChunk| {
             let columns: Vec<&Codes> = positions.iter().map(|&position| &chunk[position]).collect();
             let rows = columns.first().map_or(0, |codes| codes.len());
             let mut keys = vec![[0u64; W]; rows];
@@ -212,14 +214,14 @@ pub(crate) fn judged_names(policy: &Policy) -> impl Iterator<Item = &str> {
     policy.rules.iter().flat_map(|rule| rule.know.iter().chain(rule.protected())).map(String::as_str)
 }
 
-pub(crate) fn exact<T>(answer: Answer<T>) -> Result<T, InputError> {
+pub(crate) fn exact<T>(answer: EngineAnswer<T>) -> Result<T, InputError> {
     exact_or(answer, "allow more memory, or let rules know and protect fewer attributes")
 }
 
-fn exact_or<T>(answer: Answer<T>, hint: &str) -> Result<T, InputError> {
+fn exact_or<T>(answer: EngineAnswer<T>, hint: &str) -> Result<T, InputError> {
     match answer {
-        Answer::Exact(value) => Ok(value),
-        Answer::Unsupported(why) => Err(InputError::new("memory", why, hint)),
+        EngineAnswer::Exact(value) => Ok(value),
+        EngineAnswer::Unsupported(why) => Err(InputError::new("memory", why, hint)),
     }
 }
 

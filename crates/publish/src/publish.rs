@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hedgerow_policy::{Method, Policy};
-use hedgerow_release::manifest::{Manifest, Rows as RowCounts, UnitCounts};
+use hedgerow_release::manifest::{Manifest, RowTotals, UnitCounts};
 use hedgerow_release::{Release, Within};
 use hedgerow_table::{InputError, Table};
 use hedgerow_verify::check::Checked;
@@ -36,11 +36,15 @@ use crate::phase::Phase;
 use crate::published::Published;
 use crate::related;
 use crate::repair;
-use crate::row_store::{RowStore, Searchable, Source};
+use crate::row_store::{RowSource, RowStore, Searchable};
 use crate::units;
 
 /// Publishes what a policy describes: the one way from rows to a verified release in its place.
-pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>) -> Result<Published, PublishError> {
+pub fn publish(
+    policy: &Policy,
+    source: RowSource<'_>,
+    options: &PublishOptions<'_>,
+) -> Result<Published, PublishError> {
     match options.gate.repair {
         true => repair::publish_repaired(policy, source, options),
         false => publish_once(policy, source, options),
@@ -50,7 +54,7 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
 /// The same, with the policy as it is.
 pub(crate) fn publish_once(
     policy: &Policy,
-    source: Source<'_>,
+    source: RowSource<'_>,
     options: &PublishOptions<'_>,
 ) -> Result<Published, PublishError> {
     publish_with(policy, source, None, options)
@@ -64,12 +68,12 @@ pub fn publish_divided(
     divided: Divided<'_>,
     options: &PublishOptions<'_>,
 ) -> Result<Published, PublishError> {
-    publish_with(policy, Source::Table(table), Some(divided), options)
+    publish_with(policy, RowSource::Table(table), Some(divided), options)
 }
 
 fn publish_with(
     policy: &Policy,
-    source: Source<'_>,
+    source: RowSource<'_>,
     divided: Option<Divided<'_>>,
     options: &PublishOptions<'_>,
 ) -> Result<Published, PublishError> {
@@ -195,7 +199,7 @@ fn search<'a>(
 
 /// The result for the caller once the tables of a draft are written.
 struct Summary {
-    rows: RowCounts,
+    rows: RowTotals,
     units: Option<UnitCounts>,
     losses: Map<String, Value>,
     searched: Option<Searched>,

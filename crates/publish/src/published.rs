@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hedgerow_release::manifest::{Rows as RowCounts, UnitCounts};
+use hedgerow_release::manifest::{RowTotals, UnitCounts};
 use hedgerow_table::InputError;
 use hedgerow_verify::check::Checked;
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::draft::Searched;
 #[derive(Debug, Clone)]
 pub struct Published {
     pub release: PathBuf,
-    pub rows: RowCounts,
+    pub rows: RowTotals,
     /// The units that the rows are about, where rows belong to units.
     pub units: Option<UnitCounts>,
     pub checked: Checked,

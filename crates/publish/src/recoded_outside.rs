@@ -13,13 +13,13 @@ use crate::local::counted::Pieces;
 pub(crate) type KindsOfRows = dyn Fn(&[&Codes]) -> Result<Vec<u32>, TableError> + Send + Sync;
 
 /// How the kind is recognized that a row is of.
-pub(crate) struct Kinds {
+pub(crate) struct RowKinds {
     /// The columns that decide it.
     pub(crate) names: Vec<String>,
     pub(crate) of_rows: Box<KindsOfRows>,
 }
 
-impl fmt::Debug for Kinds {
+impl fmt::Debug for RowKinds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kinds").field("names", &self.names).finish_non_exhaustive()
     }
@@ -31,7 +31,7 @@ pub(crate) struct RecodedOutside {
     /// Which rows of each kind are in which class.
     pub(crate) pieces: Pieces,
     /// Absent where rows are of a kind that are equal in all that rules look at.
-    pub(crate) kinds: Option<Kinds>,
+    pub(crate) kinds: Option<RowKinds>,
     /// Attributes with the label of every class, and how many labels there are. The other
     /// attributes keep their values.
     pub(crate) labels: Vec<(String, Vec<u32>, usize)>,

@@ -9,7 +9,7 @@ use hedgerow_table::hierarchy::Bound as End;
 use hedgerow_table::{Column, Cover, InputError};
 
 use crate::bind::Bound;
-use crate::draft::{Content, Draft};
+use crate::draft::{Draft, DraftContent};
 use crate::rows::ReleasedColumn;
 
 /// Warnings about related quasi-identifiers whose labels narrow each other, with the rows in which
@@ -18,7 +18,7 @@ pub(crate) fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> 
     if bound.row_counts().is_some() {
         return Vec::new();
     }
-    let Some(Content::Columns { columns, kept }) = draft.tables.first().map(|table| &table.content) else {
+    let Some(DraftContent::Columns { columns, kept }) = draft.tables.first().map(|table| &table.content) else {
         return Vec::new();
     };
     let released = |name: &str| columns.iter().find(|column| column.name == name);
@@ -29,15 +29,16 @@ pub(crate) fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> 
                 continue;
             };
             let Some(above) = determined(fine.column, coarse.column) else { continue };
-            let pair = Pair {
-                fine: Cells::new(fine.column, own, &draft.codebook).observed(fine.column, kept.as_deref()),
-                coarse: Cells::new(coarse.column, other, &draft.codebook).observed(coarse.column, kept.as_deref()),
+            let pair = RelatedPair {
+                fine: LabeledCells::new(fine.column, own, &draft.codebook).observed(fine.column, kept.as_deref()),
+                coarse: LabeledCells::new(coarse.column, other, &draft.codebook)
+                    .observed(coarse.column, kept.as_deref()),
                 above,
             };
             let names = [fine.attribute.name.as_str(), coarse.attribute.name.as_str()];
             let rows = pair.rows(kept.as_deref());
-            for (narrowed, side) in names.into_iter().zip([Side::Fine, Side::Coarse]) {
-                let column = if side == Side::Fine { fine.column } else { coarse.column };
+            for (narrowed, side) in names.into_iter().zip([NarrowedSide::Fine, NarrowedSide::Coarse]) {
+                let column = if side == NarrowedSide::Fine { fine.column } else { coarse.column };
                 warnings.extend(warning(bound, names, narrowed, &pair.narrowed(column, &rows, side)));
             }
         }
@@ -60,7 +61,7 @@ fn determined(fine: &Column, coarse: &Column) -> Option<Vec<Option<u32>>> {
 }
 
 /// A column as it is released: the label of every row, and the codes that each label covers.
-pub(crate) struct Cells<'a> {
+pub(crate) struct LabeledCells<'a> {
     released: &'a ReleasedColumn<'a>,
     /// By code of the released column.
     label: Vec<u32>,
@@ -68,8 +69,8 @@ pub(crate) struct Cells<'a> {
     pub(crate) covered: Vec<HashSet<u32>>,
 }
 
-impl<'a> Cells<'a> {
-    pub(crate) fn new(column: &Column, released: &'a ReleasedColumn<'a>, codebook: &Codebook) -> Cells<'a> {
+impl<'a> LabeledCells<'a> {
+    pub(crate) fn new(column: &Column, released: &'a ReleasedColumn<'a>, codebook: &Codebook) -> LabeledCells<'a> {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut texts: Vec<String> = Vec::new();
         let mut label = Vec::with_capacity(released.values());
@@ -101,11 +102,11 @@ impl<'a> Cells<'a> {
             // Without an entry a label is a value.
             None => code_of.get(text).copied().into_iter().collect(),
         });
-        Cells { released, label, covered: covered.collect(), texts }
+        LabeledCells { released, label, covered: covered.collect(), texts }
     }
 
     /// The codebook does not list the values under a mask: those of its rows take their place.
-    fn observed(mut self, column: &Column, kept: Option<&[bool]>) -> Cells<'a> {
+    fn observed(mut self, column: &Column, kept: Option<&[bool]>) -> LabeledCells<'a> {
         let unlisted: Vec<bool> = self.covered.iter().map(HashSet::is_empty).collect();
         for row in (0..column.codes.len()).filter(|&row| kept.is_none_or(|kept| kept[row])) {
             let label = self.of_row(row);
@@ -121,16 +122,16 @@ impl<'a> Cells<'a> {
     }
 }
 
-struct Pair<'a> {
-    fine: Cells<'a>,
-    coarse: Cells<'a>,
+struct RelatedPair<'a> {
+    fine: LabeledCells<'a>,
+    coarse: LabeledCells<'a>,
     above: Vec<Option<u32>>,
 }
 
 /// Which of both attributes is left fewer values: a county by its region, or the region of a county
 /// that is released as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum NarrowedSide {
     Fine,
     Coarse,
 }
@@ -148,7 +149,7 @@ struct Narrowed {
 /// Pairs of labels that a warning names, and values of each.
 const NAMED_MAX: usize = 3;
 
-impl Pair<'_> {
+impl RelatedPair<'_> {
     /// The rows with each pair of labels.
     fn rows(&self, kept: Option<&[bool]>) -> HashMap<(usize, usize), u64> {
         let mut rows: HashMap<(usize, usize), u64> = HashMap::new();
@@ -160,15 +161,15 @@ impl Pair<'_> {
 
     /// The values that the cells of both attributes really give, where these are fewer than the one
     /// says; the most rows first.
-    fn narrowed(&self, column: &Column, rows: &HashMap<(usize, usize), u64>, side: Side) -> Vec<Narrowed> {
+    fn narrowed(&self, column: &Column, rows: &HashMap<(usize, usize), u64>, side: NarrowedSide) -> Vec<Narrowed> {
         let occurs: HashSet<u32> = self.above.iter().flatten().copied().collect();
         let mut found: Vec<Narrowed> = Vec::new();
         for (&(fine, coarse), &rows) in rows {
             let above = self.fine.covered[fine].iter().filter_map(|&code| Some((code, self.above[code as usize]?)));
             let both = above.clone().filter(|(_, above)| self.coarse.covered[coarse].contains(above));
             let (of, left): (usize, HashSet<u32>) = match side {
-                Side::Fine => (above.count(), both.map(|(code, _)| code).collect()),
-                Side::Coarse => {
+                NarrowedSide::Fine => (above.count(), both.map(|(code, _)| code).collect()),
+                NarrowedSide::Coarse => {
                     let own = self.coarse.covered[coarse].iter().filter(|&code| occurs.contains(code));
                     (own.count(), both.map(|(_, above)| above).collect())
                 }

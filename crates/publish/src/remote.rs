@@ -6,15 +6,15 @@ use std::path::Path;
 
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::CountReleased;
-use hedgerow_table::frequency::{Recoding, pack};
+use hedgerow_table::frequency::{LevelChange, pack};
 use hedgerow_table::{Codes, Domain, Engine, InputError, Kind, Progress, TableError, with_words};
 
 use crate::bind::Bound;
 use crate::catalog::Gate;
 use crate::community;
-use crate::draft::{Content, Draft};
+use crate::draft::{Draft, DraftContent};
 use crate::error::PublishError;
-pub use crate::local::counted::Piece;
+pub use crate::local::counted::EqualRows;
 use crate::local::counted::Pieces;
 use crate::recoded_outside::RecodedOutside;
 
@@ -82,7 +82,7 @@ pub struct ValuePieces<'a> {
 impl ValuePieces<'_> {
     /// Every distinct row with its class. Where equal rows are divided, each class takes its
     /// number of them in turn, in any order of the rows.
-    pub fn each(&self) -> impl Iterator<Item = Piece> + '_ {
+    pub fn each(&self) -> impl Iterator<Item = EqualRows> + '_ {
         self.pieces.each(self.counts)
     }
 
@@ -133,7 +133,7 @@ impl<'a> RecodedTable<'a> {
         let (Some(table), None) = (tables.next(), tables.next()) else {
             return Err(PublishError::Internal("internal error: several tables from one recoding".to_owned()));
         };
-        let Content::Columns { columns, kept } = &table.content else {
+        let DraftContent::Columns { columns, kept } = &table.content else {
             return Err(PublishError::Internal("internal error: a recoding without columns".to_owned()));
         };
         let suppressed = kept.as_ref().map(|kept| suppressed(bound, draft, kept)).transpose()?;
@@ -174,7 +174,7 @@ fn suppressed(bound: &Bound<'_>, draft: &Draft<'_>, kept: &[bool]) -> Result<Sup
     }
     let rows = with_words!(layout.words(), W => {
         let changes = places.iter().zip(&labels).map(|(&place, (_, map))| (place, map.as_slice()));
-        let recoding = Recoding::<W>::new(layout, changes);
+        let recoding = LevelChange::<W>::new(layout, changes);
         let mut keys = vec![[0u64; W]; kept.len()];
         pack(layout, &bound.judged_codes(), 0..kept.len(), &mut keys);
         let gone = keys.iter().zip(kept).filter(|(_, kept)| !**kept).map(|(key, _)| recoding.apply(key));

@@ -17,7 +17,7 @@ use crate::loss::Cost;
 use crate::options::PublishOptions;
 use crate::publish::publish_once;
 use crate::published::Published;
-use crate::row_store::{Searchable, Source};
+use crate::row_store::{RowSource, Searchable};
 use crate::without::{first_rows, labels, without_classes};
 
 /// Releases that are tried, the one that loses least first.
@@ -35,7 +35,7 @@ const NAMED_MAX: usize = 3;
 /// rows more.
 pub(crate) fn publish_repaired(
     policy: &Policy,
-    source: Source<'_>,
+    source: RowSource<'_>,
     options: &PublishOptions<'_>,
 ) -> Result<Published, PublishError> {
     let refused = match publish_once(policy, source, options) {
@@ -80,7 +80,7 @@ type Attempt = (Cost, Vec<u32>, Vec<u8>);
 /// found exposed, in the order of loss, until one passes.
 fn with_other_levels(
     policy: &Policy,
-    source: Source<'_>,
+    source: RowSource<'_>,
     options: &PublishOptions<'_>,
     refused: &Audited,
 ) -> Result<Option<Published>, PublishError> {
@@ -169,7 +169,7 @@ fn repaired(bound: &Bound<'_>, first: &[u8], levels: &[u8], without: &[u32]) -> 
 /// With larger classes, until the audit passes.
 fn with_larger_classes(
     policy: &Policy,
-    source: Source<'_>,
+    source: RowSource<'_>,
     options: &PublishOptions<'_>,
 ) -> Result<Option<Published>, PublishError> {
     let k = least_rows(policy);

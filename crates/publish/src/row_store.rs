@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hedgerow_policy::Policy;
 use hedgerow_release::ReadBy;
-use hedgerow_table::read::{Held, ReadOptions, read_table};
+use hedgerow_table::read::{HeldTable, ReadOptions, read_table};
 use hedgerow_table::{Counted, Engine, InputError, Progress, Spill, Table, TableError};
 use rand::rngs::StdRng;
 
@@ -26,7 +26,7 @@ use crate::write::{self, Written};
 
 /// Where the rows come from.
 #[derive(Clone, Copy, Default)]
-pub enum Source<'a> {
+pub enum RowSource<'a> {
     /// The file that the policy names.
     #[default]
     Policy,
@@ -38,23 +38,23 @@ pub enum Source<'a> {
 
 pub type OpenRows<'a> = dyn Fn(&ReadOptions<'_>) -> Result<RowStore<'a>, TableError> + 'a;
 
-impl std::fmt::Debug for Source<'_> {
+impl std::fmt::Debug for RowSource<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Source::Policy => "Policy",
-            Source::Table(_) => "Table",
-            Source::Open(_) => "Open",
+            RowSource::Policy => "Policy",
+            RowSource::Table(_) => "Table",
+            RowSource::Open(_) => "Open",
         })
     }
 }
 
-impl<'a> From<&'a Table> for Source<'a> {
+impl<'a> From<&'a Table> for RowSource<'a> {
     fn from(table: &'a Table) -> Self {
-        Source::Table(table)
+        RowSource::Table(table)
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> RowSource<'a> {
     /// Opens the released attributes, and the columns named in addition.
     pub(crate) fn open(
         self,
@@ -64,12 +64,12 @@ impl<'a> Source<'a> {
     ) -> Result<RowStore<'a>, TableError> {
         let options = || source_options(policy, also, progress);
         match self {
-            Source::Policy => {
+            RowSource::Policy => {
                 refuse_cluster(policy)?;
                 Ok(RowStore::Memory(Cow::Owned(read_table(&policy.source.path, &options())?)))
             }
-            Source::Table(table) => Ok(RowStore::Memory(Cow::Borrowed(table))),
-            Source::Open(open) => open(&options()),
+            RowSource::Table(table) => Ok(RowStore::Memory(Cow::Borrowed(table))),
+            RowSource::Open(open) => open(&options()),
         }
     }
 }
@@ -111,10 +111,10 @@ impl Searchable<'_> {
 
 impl<'a> RowStore<'a> {
     /// Rows that were read within a limit of memory.
-    pub fn held(held: Held, spill: &'a Spill) -> RowStore<'a> {
+    pub fn held(held: HeldTable, spill: &'a Spill) -> RowStore<'a> {
         match held {
-            Held::Memory(table) => RowStore::Memory(Cow::Owned(table)),
-            Held::Outside(engine) => RowStore::Outside(engine, spill),
+            HeldTable::Memory(table) => RowStore::Memory(Cow::Owned(table)),
+            HeldTable::Outside(engine) => RowStore::Outside(engine, spill),
         }
     }
 

@@ -25,7 +25,7 @@ use crate::consistent::Consistent;
 use crate::lattice::{Lattice, Levels};
 use crate::loss::{Cost, LossModel};
 use crate::pruning::{AtLeast, Pruning};
-use crate::sets::{Counted, Sets};
+use crate::sets::{CountedSet, Sets};
 use crate::units::Units;
 
 mod candidates;
@@ -62,7 +62,7 @@ pub struct FullDomain<'a> {
     pub candidates: bool,
     /// The unit of each row, where rows belong to units.
     pub units: Option<&'a Units>,
-    /// What must hold besides for the rows that fit each person.
+    /// The further condition on the rows that fit each person.
     pub consistent: Option<&'a Consistent>,
     pub progress: &'a dyn Progress,
 }
@@ -82,7 +82,7 @@ impl Budget {
 
 /// The best node, and how it was found.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct BestNode {
     pub levels: Levels,
     pub cost: Cost,
     pub suppressed: u64,
@@ -95,9 +95,9 @@ pub struct Found {
 }
 
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct SearchOutcome {
     /// `None` when no judged node holds.
-    pub best: Option<Found>,
+    pub best: Option<BestNode>,
     pub proven: bool,
     pub candidates: Option<u64>,
     pub explain: Explain,
@@ -134,8 +134,8 @@ impl std::fmt::Debug for FullDomain<'_> {
 }
 
 /// Searches the lattice of the given hierarchies.
-pub fn search(problem: FullDomain<'_>) -> Outcome {
-    with_words!(problem.judge.layout().words(), W => Search::<W>::new(problem).run())
+pub fn search(problem: FullDomain<'_>) -> SearchOutcome {
+    with_words!(problem.judge.layout().words(), W => LatticeSearch::<W>::new(problem).run())
 }
 
 /// A node that holds, in the order in which nodes are preferred.
@@ -147,21 +147,21 @@ struct Holding {
     suppressed: u64,
 }
 
-struct Judged {
+struct NodeVerdict {
     at_least: AtLeast,
     holding: Option<Holding>,
 }
 
 /// The result of judging a node, and its rows: where units are suppressed, the rows of an entry
 /// are parted.
-struct Seen<const W: usize> {
+struct SeenNode<const W: usize> {
     verdict: Verdict,
     set: Arc<FrequencySet<W>>,
     /// The units that stay, and how many do not.
     units: Option<(Vec<bool>, u64)>,
 }
 
-struct Search<'a, const W: usize> {
+struct LatticeSearch<'a, const W: usize> {
     problem: FullDomain<'a>,
     lattice: Lattice,
     layout: &'a Layout,
@@ -199,7 +199,7 @@ impl Reports {
     }
 }
 
-impl<'a, const W: usize> Search<'a, W> {
+impl<'a, const W: usize> LatticeSearch<'a, W> {
     fn new(problem: FullDomain<'a>) -> Self {
         let started = Instant::now();
         let layout = problem.judge.layout();
@@ -215,7 +215,7 @@ impl<'a, const W: usize> Search<'a, W> {
         let sets = if problem.counts.is_some() { sets.holding_less() } else { sets };
         let quasi = (0..problem.hierarchies.len()).collect();
         let pruning = Pruning::sound_for(problem.judge);
-        Search {
+        LatticeSearch {
             problem,
             lattice,
             layout,
@@ -234,7 +234,7 @@ impl<'a, const W: usize> Search<'a, W> {
         }
     }
 
-    fn run(mut self) -> Outcome {
+    fn run(mut self) -> SearchOutcome {
         let numbered = self.lattice.nodes().is_some_and(|nodes| nodes <= NODES_MAX);
         // Without suppression every loss grows with each step. Where nothing else can prune, or all
         // nodes are to be decided anyway, that proves the best one.
@@ -271,7 +271,7 @@ impl<'a, const W: usize> Search<'a, W> {
         }
         let candidates = candidates.filter(|_| self.problem.candidates);
         let best = self.best.clone().map(|best| self.found(best));
-        Outcome { best, proven, candidates, explain }
+        SearchOutcome { best, proven, candidates, explain }
     }
 
     fn out_of_budget(&self) -> bool {
@@ -306,15 +306,18 @@ impl<'a, const W: usize> Search<'a, W> {
     }
 
     /// Judges nodes, remembers the best, and returns what each teaches.
-    fn judge_all(&mut self, nodes: &[Levels]) -> Vec<Judged> {
+    fn judge_all(&mut self, nodes: &[Levels]) -> Vec<NodeVerdict> {
         // One after the other where rows are not in memory, since it is short then.
         let at_once = if self.problem.counts.is_some() { 1 } else { nodes.len().max(1) };
-        let mut all: Vec<Judged> = Vec::with_capacity(nodes.len());
+        let mut all: Vec<NodeVerdict> = Vec::with_capacity(nodes.len());
         for nodes in nodes.chunks(at_once) {
             let counted = self.sets.count_all(nodes);
             all.extend(parallel::map(counted.len(), |index| {
                 let seen = self.verdict(&counted[index]);
-                Judged { at_least: self.pruning.after(&seen.verdict), holding: self.holding(&counted[index], &seen) }
+                NodeVerdict {
+                    at_least: self.pruning.after(&seen.verdict),
+                    holding: self.holding(&counted[index], &seen),
+                }
             }));
         }
         let new: Vec<bool> = nodes.iter().map(|levels| self.judged.insert(levels.clone())).collect();
@@ -334,26 +337,26 @@ impl<'a, const W: usize> Search<'a, W> {
     }
 
     /// Judges rows and, where they belong to units and the rows do not fail already, units.
-    fn verdict(&self, counted: &Counted<W>) -> Seen<W> {
+    fn verdict(&self, counted: &CountedSet<W>) -> SeenNode<W> {
         let verdict = self.problem.judge.judge(&counted.set, &self.protected, || self.sets.places(counted));
-        let seen = Seen { verdict, set: counted.set.clone(), units: None };
+        let seen = SeenNode { verdict, set: counted.set.clone(), units: None };
         let (Some(rows), Some(terms)) = (&self.unit_rows, self.problem.judge.unit_terms()) else { return seen };
         let at_least = seen.verdict.at_least;
         if at_least >= self.failing_from() {
-            return Seen { verdict: Verdict { kept: None, ..seen.verdict }, ..seen };
+            return SeenNode { verdict: Verdict { kept: None, ..seen.verdict }, ..seen };
         }
         let places = self.sets.places(counted);
         let found = self.problem.judge.judge_units(terms, &counted.set, rows, &places);
         let at_least = found.at_least.max(at_least);
         let Some(units) = found.kept else {
-            return Seen { verdict: Verdict { at_least, suppressed: at_least, kept: None }, ..seen };
+            return SeenNode { verdict: Verdict { at_least, suppressed: at_least, kept: None }, ..seen };
         };
         let (set, kept) = counted.set.parted(&rows.rows_lost(counted.set.len(), &places, &units));
         let verdict = Verdict { at_least, suppressed: found.suppressed, kept: Some(kept) };
-        Seen { verdict, set: Arc::new(set), units: Some((units, found.suppressed_units)) }
+        SeenNode { verdict, set: Arc::new(set), units: Some((units, found.suppressed_units)) }
     }
 
-    fn holding(&self, counted: &Counted<W>, seen: &Seen<W>) -> Option<Holding> {
+    fn holding(&self, counted: &CountedSet<W>, seen: &SeenNode<W>) -> Option<Holding> {
         let kept = seen.verdict.kept.as_ref()?;
         if let Some(consistent) = self.problem.consistent
             && !self.is_consistent(consistent, counted, kept)
@@ -367,7 +370,7 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// Whether every rule holds for the rows that fit each person, among those that are kept. What
     /// a node must suppress at least is as it is without: this only fails more nodes.
-    fn is_consistent(&self, consistent: &Consistent, counted: &Counted<W>, kept: &[bool]) -> bool {
+    fn is_consistent(&self, consistent: &Consistent, counted: &CountedSet<W>, kept: &[bool]) -> bool {
         let kept = self.sets.rows_kept(counted, kept, self.problem.columns, self.problem.rows);
         let columns: Vec<Cow<'_, Codes>> = (self.problem.columns.iter().enumerate())
             .map(|(index, codes)| match self.problem.hierarchies.get(index) {
@@ -389,7 +392,7 @@ impl<'a, const W: usize> Search<'a, W> {
     }
 
     /// Which rows stay on the best levels.
-    fn found(&mut self, best: Holding) -> Found {
+    fn found(&mut self, best: Holding) -> BestNode {
         let counted = self.sets.count_all(std::slice::from_ref(&best.levels)).remove(0);
         let seen = self.verdict(&counted);
         let kept = seen.verdict.kept.as_ref().expect("the best node was judged to hold");
@@ -401,6 +404,13 @@ impl<'a, const W: usize> Search<'a, W> {
             |model: &LossModel| model.loss(model.cost(self.layout, &self.quasi, &counted.levels, &seen.set, kept));
         let losses = self.problem.measured.iter().map(loss).collect();
         let suppressed_units = seen.units.as_ref().map_or(0, |(_, suppressed)| *suppressed);
-        Found { levels: best.levels, cost: best.cost, suppressed: best.suppressed, losses, kept_rows, suppressed_units }
+        BestNode {
+            levels: best.levels,
+            cost: best.cost,
+            suppressed: best.suppressed,
+            losses,
+            kept_rows,
+            suppressed_units,
+        }
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
-use hedgerow_table::frequency::{FrequencySet, Layout, Recoding, pack};
+use hedgerow_table::frequency::{FrequencySet, Layout, LevelChange, pack};
 use hedgerow_table::{Codes, Hierarchy, Level, parallel};
 
 use crate::lattice::{Levels, is_finer_or_equal};
 
 /// A frequency set and the levels it is on.
 #[derive(Debug, Clone)]
-pub(crate) struct Counted<const W: usize> {
+pub(crate) struct CountedSet<const W: usize> {
     pub(crate) levels: Levels,
     pub(crate) set: Arc<FrequencySet<W>>,
 }
@@ -27,9 +27,9 @@ pub(crate) struct Sets<'a, const W: usize> {
     label_counts: Vec<Vec<usize>>,
     /// In how many ways the other attributes can combine.
     others: usize,
-    base: Counted<W>,
+    base: CountedSet<W>,
     /// With when each was last used.
-    held: Vec<(u64, Counted<W>)>,
+    held: Vec<(u64, CountedSet<W>)>,
     entries_held: usize,
     entries_max: usize,
     clock: u64,
@@ -80,7 +80,7 @@ impl<'a, const W: usize> Sets<'a, W> {
         let others = (hierarchies.len()..layout.attributes()).map(|attribute| layout.field(attribute).values());
         let others = others.fold(1, usize::saturating_mul);
         let entries_max = (base.len() * 4).max(1 << 17);
-        let base = Counted { levels: vec![0; hierarchies.len()], set: Arc::new(base) };
+        let base = CountedSet { levels: vec![0; hierarchies.len()], set: Arc::new(base) };
         Sets {
             maps: Maps { layout, labels },
             entropies,
@@ -109,14 +109,14 @@ impl<'a, const W: usize> Sets<'a, W> {
     /// Counts nodes, each from the smallest finer set at hand. On the way there, the attributes
     /// that merge most are raised one by one and the sets in between are kept: nodes that agree on
     /// these attributes share them.
-    pub(crate) fn count_all(&mut self, nodes: &[Levels]) -> Vec<Counted<W>> {
-        let mut sources: Vec<Counted<W>> = nodes.iter().map(|levels| self.smallest_finer(levels)).collect();
+    pub(crate) fn count_all(&mut self, nodes: &[Levels]) -> Vec<CountedSet<W>> {
+        let mut sources: Vec<CountedSet<W>> = nodes.iter().map(|levels| self.smallest_finer(levels)).collect();
         loop {
             let stones: Vec<Option<Levels>> =
                 nodes.iter().zip(&sources).map(|(levels, source)| self.next_stone(source, levels)).collect();
             // Several nodes may want the same stone: it is counted once, from the smallest of their
             // sources.
-            let mut wanted: Vec<(&Levels, &Counted<W>)> = Vec::new();
+            let mut wanted: Vec<(&Levels, &CountedSet<W>)> = Vec::new();
             for (stone, source) in
                 stones.iter().zip(&sources).filter_map(|(stone, source)| Some((stone.as_ref()?, source)))
             {
@@ -130,7 +130,7 @@ impl<'a, const W: usize> Sets<'a, W> {
                 break;
             }
             let maps = &self.maps;
-            let counted: Vec<Counted<W>> =
+            let counted: Vec<CountedSet<W>> =
                 parallel::map(wanted.len(), |index| maps.roll_up(wanted[index].1, wanted[index].0));
             for (stone, source) in stones.iter().zip(&mut sources) {
                 if let Some(found) = counted.iter().find(|counted| Some(&counted.levels) == stone.as_ref()) {
@@ -140,14 +140,15 @@ impl<'a, const W: usize> Sets<'a, W> {
             counted.into_iter().for_each(|counted| self.keep(counted));
         }
         let maps = &self.maps;
-        let counted: Vec<Counted<W>> = parallel::map(nodes.len(), |index| maps.roll_up(&sources[index], &nodes[index]));
+        let counted: Vec<CountedSet<W>> =
+            parallel::map(nodes.len(), |index| maps.roll_up(&sources[index], &nodes[index]));
         counted.iter().for_each(|counted| self.keep(counted.clone()));
         counted
     }
 
     /// The source's levels with the next attribute raised; none when the node itself comes next, or
     /// the source is small.
-    fn next_stone(&self, source: &Counted<W>, levels: &[u8]) -> Option<Levels> {
+    fn next_stone(&self, source: &CountedSet<W>, levels: &[u8]) -> Option<Levels> {
         if source.set.len() <= SMALL {
             return None;
         }
@@ -186,7 +187,7 @@ impl<'a, const W: usize> Sets<'a, W> {
         }
     }
 
-    fn smallest_finer(&mut self, levels: &[u8]) -> Counted<W> {
+    fn smallest_finer(&mut self, levels: &[u8]) -> CountedSet<W> {
         self.clock += 1;
         let finer = self.held.iter_mut().filter(|(_, counted)| is_finer_or_equal(&counted.levels, levels));
         match finer.min_by_key(|(_, counted)| counted.set.len()) {
@@ -199,7 +200,7 @@ impl<'a, const W: usize> Sets<'a, W> {
     }
 
     /// Keeps a set for later nodes, letting go of those not used for longest.
-    fn keep(&mut self, counted: Counted<W>) {
+    fn keep(&mut self, counted: CountedSet<W>) {
         if counted.set.len() > self.entries_max || self.held.iter().any(|(_, other)| other.levels == counted.levels) {
             return;
         }
@@ -213,13 +214,19 @@ impl<'a, const W: usize> Sets<'a, W> {
     }
 
     /// For every entry of the table's own set, the entry of a counted node that it belongs to.
-    pub(crate) fn places(&self, counted: &Counted<W>) -> Vec<u32> {
+    pub(crate) fn places(&self, counted: &CountedSet<W>) -> Vec<u32> {
         let recoding = self.maps.recoding::<W>(&self.base.levels, &counted.levels);
         counted.set.places_of(&self.base.set, &recoding)
     }
 
     /// Which rows of the table belong to the kept entries of a counted node.
-    pub(crate) fn rows_kept(&self, counted: &Counted<W>, kept: &[bool], columns: &[&Codes], rows: usize) -> Vec<bool> {
+    pub(crate) fn rows_kept(
+        &self,
+        counted: &CountedSet<W>,
+        kept: &[bool],
+        columns: &[&Codes],
+        rows: usize,
+    ) -> Vec<bool> {
         let recoding = self.maps.recoding::<W>(&self.base.levels, &counted.levels);
         let suppressed: HashSet<[u64; W], FixedState> =
             counted.set.keys().iter().zip(kept).filter(|(_, kept)| !**kept).map(|(key, _)| *key).collect();
@@ -235,18 +242,18 @@ impl<'a, const W: usize> Sets<'a, W> {
 }
 
 impl Maps<'_> {
-    fn roll_up<const W: usize>(&self, source: &Counted<W>, levels: &[u8]) -> Counted<W> {
+    fn roll_up<const W: usize>(&self, source: &CountedSet<W>, levels: &[u8]) -> CountedSet<W> {
         if source.levels == levels {
             return source.clone();
         }
         let set = source.set.roll_up(&self.recoding(&source.levels, levels));
-        Counted { levels: levels.to_vec(), set: Arc::new(set) }
+        CountedSet { levels: levels.to_vec(), set: Arc::new(set) }
     }
 
-    fn recoding<const W: usize>(&self, from: &[u8], to: &[u8]) -> Recoding<W> {
+    fn recoding<const W: usize>(&self, from: &[u8], to: &[u8]) -> LevelChange<W> {
         let steps = from.iter().zip(to).enumerate().filter(|(_, (from, to))| from != to);
         let map = |attribute: usize, from: u8, to: u8| self.labels[attribute][from as usize][to as usize].as_slice();
-        Recoding::new(self.layout, steps.map(|(attribute, (&from, &to))| (attribute, map(attribute, from, to))))
+        LevelChange::new(self.layout, steps.map(|(attribute, (&from, &to))| (attribute, map(attribute, from, to))))
     }
 }
 

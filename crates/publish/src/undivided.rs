@@ -30,12 +30,12 @@ pub struct Undivided {
     /// counted for every such guarantee.
     pub settled_by: Vec<Settled>,
     /// Classes and rows that some guarantee rules out to divide, each counted once.
-    pub settled: Counted,
+    pub settled: UndividedClasses,
     /// Classes whose cells are all single values, and that no guarantee settles.
-    pub single_valued: Counted,
+    pub single_valued: UndividedClasses,
     /// All others: they were not divided because no cut that the method tried leaves sides that
     /// hold.
-    pub open: Counted,
+    pub open: UndividedClasses,
     pub attributes: Vec<Generalized>,
     /// The largest classes that are open.
     pub largest: Vec<OpenClass>,
@@ -43,7 +43,7 @@ pub struct Undivided {
 
 /// A number of classes, and their number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Counted {
+pub struct UndividedClasses {
     pub classes: u64,
     pub rows: u64,
 }
@@ -55,7 +55,7 @@ pub struct Settled {
     pub required: Map<String, Value>,
     pub protect: Option<String>,
     #[serde(flatten)]
-    pub counted: Counted,
+    pub counted: UndividedClasses,
 }
 
 /// In how many classes an attribute is generalized.
@@ -63,7 +63,7 @@ pub struct Settled {
 pub struct Generalized {
     pub attribute: String,
     #[serde(flatten)]
-    pub counted: Counted,
+    pub counted: UndividedClasses,
     /// Of these, in how many no division was possible.
     pub settled: u64,
 }
@@ -87,7 +87,7 @@ pub fn undivided(bound: &Bound<'_>, release: &Release) -> Result<Option<Undivide
     let mut settled_by: Vec<Settled> = Vec::new();
     let mut is_settled = vec![false; classes.len()];
     for (index, guarantee, protect) in over_all(bound, &judge) {
-        let mut counted = Counted::default();
+        let mut counted = UndividedClasses::default();
         for (class, is_settled) in is_settled.iter_mut().enumerate() {
             if !may_be_divided(classes, class, protect, guarantee.core()) {
                 counted.add(classes.sizes[class]);
@@ -98,7 +98,8 @@ pub fn undivided(bound: &Bound<'_>, release: &Release) -> Result<Option<Undivide
         let (model, required) = (model.name().to_owned(), model.required());
         settled_by.push(Settled { model, required, protect: protect.map(str::to_owned), counted });
     }
-    let (mut settled, mut single_valued, mut open) = (Counted::default(), Counted::default(), Counted::default());
+    let (mut settled, mut single_valued, mut open) =
+        (UndividedClasses::default(), UndividedClasses::default(), UndividedClasses::default());
     let mut largest: Vec<usize> = Vec::new();
     for (class, &rows) in classes.sizes.iter().enumerate() {
         if is_settled[class] {
@@ -113,7 +114,7 @@ pub fn undivided(bound: &Bound<'_>, release: &Release) -> Result<Option<Undivide
     largest.sort_by_key(|&class| (Reverse(classes.sizes[class]), classes.cells(class)));
     largest.truncate(CLASSES_MAX);
     let attributes = classes.quasi.iter().enumerate().map(|(attribute, quasi)| {
-        let (mut counted, mut settled) = (Counted::default(), 0);
+        let (mut counted, mut settled) = (UndividedClasses::default(), 0);
         for class in (0..classes.len()).filter(|&class| is_wide(class, attribute)) {
             counted.add(classes.sizes[class]);
             settled += u64::from(is_settled[class]);
@@ -134,7 +135,7 @@ pub fn undivided(bound: &Bound<'_>, release: &Release) -> Result<Option<Undivide
     Ok(Some(Undivided { classes, settled_by, settled, single_valued, open, attributes, largest }))
 }
 
-impl Counted {
+impl UndividedClasses {
     fn add(&mut self, rows: u32) {
         self.classes += 1;
         self.rows += u64::from(rows);

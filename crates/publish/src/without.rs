@@ -9,22 +9,22 @@ use hedgerow_table::{Codes, with_words};
 use crate::bind::Bound;
 use crate::full_domain::{codes_at, loss_models};
 use crate::loss::LossModel;
-use crate::search::Found;
+use crate::search::BestNode;
 
 /// A release at its levels without the classes of some rows; `None` where a rule breaks without
 /// them, or more rows would be suppressed than are allowed. Rows of units are not suppressed this
 /// way, nor where rules are consistent.
-pub(crate) fn without_classes(bound: &Bound<'_>, judge: &Judge, found: Found, rows: &[u32]) -> Option<Found> {
+pub(crate) fn without_classes(bound: &Bound<'_>, judge: &Judge, found: BestNode, rows: &[u32]) -> Option<BestNode> {
     if bound.units().is_some() || bound.consistent().is_some() || bound.row_counts().is_some() {
         return None;
     }
     with_words!(judge.layout().words(), W => remaining::<W>(bound, judge, found, rows))
 }
 
-fn remaining<const W: usize>(bound: &Bound<'_>, judge: &Judge, found: Found, rows: &[u32]) -> Option<Found> {
+fn remaining<const W: usize>(bound: &Bound<'_>, judge: &Judge, found: BestNode, rows: &[u32]) -> Option<BestNode> {
     let (minimized, measured) = loss_models(bound);
     let columns = codes_at(bound, &found.levels);
-    let classes = Classes::new(&columns, bound.quasi.len());
+    let classes = RowClassCodes::new(&columns, bound.quasi.len());
     let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
     let without: HashSet<Vec<u32>> = rows.iter().map(|&row| classes.of(row as usize)).collect();
     let was_kept = |row: usize| found.kept_rows.as_ref().is_none_or(|kept| kept[row]);
@@ -45,13 +45,13 @@ fn remaining<const W: usize>(bound: &Bound<'_>, judge: &Judge, found: Found, row
     let quasi: Vec<usize> = (0..bound.quasi.len()).collect();
     let cost = |model: &LossModel| model.cost(judge.layout(), &quasi, &found.levels, &counted.set, &among);
     let losses = measured.iter().map(|model| model.loss(cost(model))).collect();
-    Some(Found { cost: cost(&minimized), losses, suppressed, kept_rows: Some(kept), ..found })
+    Some(BestNode { cost: cost(&minimized), losses, suppressed, kept_rows: Some(kept), ..found })
 }
 
 /// Of each class that some rows are in, its first row.
 pub(crate) fn first_rows(bound: &Bound<'_>, levels: &[u8], rows: &[u32]) -> Vec<u32> {
     let columns = codes_at(bound, levels);
-    let classes = Classes::new(&columns, bound.quasi.len());
+    let classes = RowClassCodes::new(&columns, bound.quasi.len());
     let wanted: HashSet<Vec<u32>> = rows.iter().map(|&row| classes.of(row as usize)).collect();
     let mut seen: HashSet<Vec<u32>> = HashSet::new();
     let mut is_first = |row: &usize| {
@@ -72,11 +72,11 @@ pub(crate) fn labels(bound: &Bound<'_>, levels: &[u8], row: u32) -> String {
 }
 
 /// The class of each row, as the codes of its labels.
-struct Classes<'a, 'c>(&'a [Cow<'c, Codes>]);
+struct RowClassCodes<'a, 'c>(&'a [Cow<'c, Codes>]);
 
-impl<'a, 'c> Classes<'a, 'c> {
-    fn new(columns: &'a [Cow<'c, Codes>], quasi: usize) -> Classes<'a, 'c> {
-        Classes(&columns[..quasi])
+impl<'a, 'c> RowClassCodes<'a, 'c> {
+    fn new(columns: &'a [Cow<'c, Codes>], quasi: usize) -> RowClassCodes<'a, 'c> {
+        RowClassCodes(&columns[..quasi])
     }
 
     fn of(&self, row: usize) -> Vec<u32> {

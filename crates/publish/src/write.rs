@@ -10,7 +10,7 @@ use hedgerow_table::{Progress, TableError};
 use rand::rngs::StdRng;
 
 use crate::bind::Bound;
-use crate::draft::{Content, Draft, DraftTable};
+use crate::draft::{Draft, DraftContent, DraftTable};
 use crate::error::PublishError;
 use crate::options::TableFormat;
 use crate::out_of_core::Outside;
@@ -25,12 +25,12 @@ fn write_table(
     progress: &dyn Progress,
 ) -> Result<Flushing, TableError> {
     match table.content {
-        Content::Columns { columns, kept } => {
+        DraftContent::Columns { columns, kept } => {
             let rows = columns.first().map_or(0, |column| column.codes.len());
             let rows = Shuffled::new(rows, kept.as_deref(), rng);
             write_rows(path, &columns, &mut InMemory { columns: &columns, rows }, format, progress)
         }
-        Content::Records(write) => {
+        DraftContent::Records(write) => {
             let failed = |error| TableError::io(path, error);
             let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
             write(&mut out, progress).map_err(failed)?;
@@ -93,7 +93,7 @@ pub(crate) fn write(
         }
         let of_table = outside.take_if(|_| !table.of_other_rows);
         let flushing = match (of_table, &table.content) {
-            (Some(outside), Content::Columns { columns, .. }) => {
+            (Some(outside), DraftContent::Columns { columns, .. }) => {
                 let mut rows = outside.scatter(columns, rng, progress)?;
                 drop(outside);
                 write_rows(&path, columns, &mut rows, format, progress)?

@@ -197,10 +197,10 @@ struct Grouped {
     /// The labels of each class, class after class.
     cells: Vec<u32>,
     sizes: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<ClassEntry>,
 }
 
-struct Entry {
+struct ClassEntry {
     class: u32,
     sensitive: Vec<u32>,
     count: u32,
@@ -226,7 +226,7 @@ impl Grouped {
                 }
                 if !sensitive.is_empty() {
                     let sensitive = (quasi.len()..columns.len()).map(|index| layout.field(index).get(key)).collect();
-                    entries.push(Entry { class, sensitive, count });
+                    entries.push(ClassEntry { class, sensitive, count });
                 }
             }
             Grouped { cells, sizes: classes.sizes, entries }

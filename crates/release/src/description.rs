@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_config::source::{self, file_path};
-use hedgerow_config::{ConfigErrors, Data, Field, FileKind, Node, Reader, Word, key_text};
+use hedgerow_config::{ConfigErrors, Data, Field, FileKind, Reader, TomlNode, Word, key_text};
 use hedgerow_table::read::NumberFormat;
 
 use crate::foreign::ForeignTable;
@@ -46,7 +46,7 @@ impl ForeignTable {
     }
 }
 
-fn read(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<ForeignTable> {
+fn read(reader: &mut Reader<'_>, root: &TomlNode, path: &Path) -> Option<ForeignTable> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let sections = reader.table(root, SECTIONS, "[source]")?;
     let source = sections.get("source").and_then(|field| source::read(reader, field.node, folder));
@@ -85,7 +85,12 @@ fn read(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<ForeignTabl
     Some(ForeignTable { path, nulls, delimiter, quote, format, numbers, date_format, quasi, sensitive })
 }
 
-fn read_attribute(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> Option<(Role, Option<PathBuf>)> {
+fn read_attribute(
+    reader: &mut Reader<'_>,
+    name: &str,
+    node: &TomlNode,
+    folder: &Path,
+) -> Option<(Role, Option<PathBuf>)> {
     let fields = reader.table(node, ATTRIBUTE, &format!("{} = {{ role = \"quasi\" }}", key_text(name)))?;
     let role = fields.get("role").and_then(|field| reader.choice(field, ROLES.iter(), "role"));
     let hierarchy = match fields.get("hierarchy") {

@@ -8,7 +8,7 @@ use hedgerow_table::{Column, DateFormat, Format, Progress, Table, TableError};
 
 use crate::codebook::Codebook;
 use crate::kinds::texts;
-use crate::labels::Labels;
+use crate::labels::HierarchyLabels;
 use crate::manifest;
 use crate::notation::Notation;
 
@@ -61,7 +61,7 @@ impl ForeignTable {
             ..ReadOptions::default()
         };
         let table = read_table(&self.path, &options)?;
-        let mut labels = Labels::new(Notation { numbers, dates: date_format });
+        let mut labels = HierarchyLabels::new(Notation { numbers, dates: date_format });
         for (name, hierarchy) in &self.quasi {
             if let Some(path) = hierarchy {
                 labels.read_hierarchy(name, path)?;

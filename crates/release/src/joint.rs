@@ -1,4 +1,4 @@
-//! What is known of how the attributes of several releases go together: shares of people, such as
+//! Knowledge of how the attributes of several releases go together: shares of people, such as
 //! `P(age >= 40 | zip >= 20000) = 4/9`.
 
 use std::cmp::Ordering;
@@ -16,7 +16,7 @@ pub struct JointShare {
     pub denominator: u64,
 }
 
-/// What is true of some people.
+/// A condition that some people fulfill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     pub attribute: String,

@@ -19,16 +19,16 @@ const BYTES_MAX: u64 = 256 << 20;
 
 /// The labels of hierarchy files, and the notation of others.
 #[derive(Debug, Default)]
-pub(crate) struct Labels {
+pub(crate) struct HierarchyLabels {
     notation: Notation,
     /// By attribute, then by label: the leaves under it.
     files: HashMap<String, HashMap<String, Vec<String>>>,
     warnings: Vec<String>,
 }
 
-impl Labels {
-    pub(crate) fn new(notation: Notation) -> Labels {
-        Labels { notation, ..Labels::default() }
+impl HierarchyLabels {
+    pub(crate) fn new(notation: Notation) -> HierarchyLabels {
+        HierarchyLabels { notation, ..HierarchyLabels::default() }
     }
 
     /// A hierarchy file in ARX's layout: `leaf;level 1;…;top`, one row per leaf.
@@ -140,7 +140,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("h.csv");
         std::fs::write(&path, "single;alone;*\nwidowed;alone;*\nmarried;married;*\n").unwrap();
-        let mut labels = Labels::default();
+        let mut labels = HierarchyLabels::default();
         labels.read_hierarchy("status", &path).unwrap();
         let covers =
             labels.covers("t", "status", &texts(&["alone", "married", "divorced", ""]), Kind::Category).unwrap();
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_text_among_intervals_is_a_warning_and_most_are_an_error() {
-        let mut labels = Labels::default();
+        let mut labels = HierarchyLabels::default();
         labels.covers("t", "age", &texts(&["(20, 40]", "40+", "twenty or so"]), Kind::Category).unwrap();
         labels.covers("t", "status", &texts(&["Never-married", "single", "V57", "428"]), Kind::Category).unwrap();
         let error = labels
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_bare_year_among_dates_is_all_its_days() {
-        let mut labels = Labels::default();
+        let mut labels = HierarchyLabels::default();
         let covers = labels.covers("t", "born", &texts(&["1980", "1981-02"]), Kind::Category).unwrap();
         let days = |from, to| Cover::Interval { low: Bound::parse(from), high: Bound::parse(to) };
         assert_eq!(covers, [days("1980-01-01", "1981-01-01"), days("1981-02-01", "1981-03-01")]);

@@ -24,12 +24,13 @@ mod release;
 mod role;
 pub mod shape;
 pub mod spelling;
+mod written;
 
 pub use classes::ReleasedClasses;
 pub use codebook::Codebook;
 pub use joint::JointShare;
 pub use kinds::generalized::{CountReleased, ReadBy, Within};
-pub use kinds::{Tables, bucketized, cloned, combined, decomposed, generalized};
+pub use kinds::{ReleaseTables, bucketized, cloned, combined, decomposed, generalized};
 pub use manifest::Manifest;
 pub use meaning::NOT_MISSING;
 pub use notation::{can_hold, cover_of_label};

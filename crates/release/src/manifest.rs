@@ -47,14 +47,14 @@ pub struct Resource {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
-    pub fields: Vec<Field>,
+    pub fields: Vec<FieldDescriptor>,
     #[serde(rename = "missingValues")]
     pub missing_values: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Field {
+pub struct FieldDescriptor {
     pub name: String,
     /// A Frictionless type: `integer`, `number`, `date` or `string`.
     #[serde(rename = "type")]
@@ -83,7 +83,7 @@ pub struct Promise {
     pub version: String,
     pub method: String,
     pub guarantees: Vec<Claim>,
-    pub rows: Rows,
+    pub rows: RowTotals,
     /// Where rows belong to units: how many there are. No number of units in a class is stated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub units: Option<UnitCounts>,
@@ -122,9 +122,15 @@ pub struct KnownDependency {
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub model: String,
+    /// The parameters in the policy.
     pub required: Map<String, Value>,
+    /// The strongest parameters for which the guarantee holds; empty when its conditions `having`
+    /// and `below` are met by no class. For a decomposed release also `standing`: which sub-table
+    /// guards the rule.
     pub achieved: Map<String, Value>,
+    /// The attributes that the adversary knows.
     pub know: Vec<String>,
+    /// The protected attribute; null for models that protect none.
     pub protect: Option<String>,
     /// Where rows belong to units, and the guarantee counts these: which rows of a unit the
     /// attacker is taken to know, `all` or `one`.
@@ -152,19 +158,25 @@ pub struct UnitCounts {
 /// The number of rows in the source, in the release, and suppressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rows {
+pub struct RowTotals {
+    /// Source rows.
     #[serde(rename = "in")]
     pub source: u64,
+    /// Released rows.
     pub out: u64,
+    /// Suppressed rows.
     pub suppressed: u64,
 }
 
-/// Classes over all quasi attributes.
+/// Sizes of the equivalence classes over all quasi-identifiers; of buckets or clones in releases of
+/// that kind.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSizes {
     pub count: u64,
+    /// The smallest class.
     pub min: u64,
+    /// The largest class.
     pub max: u64,
     pub mean: f64,
 }
@@ -180,9 +192,9 @@ impl ClassSizes {
     }
 }
 
-impl Field {
-    pub fn new(name: &str, kind: Kind, role: Option<&str>) -> Field {
-        Field {
+impl FieldDescriptor {
+    pub fn new(name: &str, kind: Kind, role: Option<&str>) -> FieldDescriptor {
+        FieldDescriptor {
             name: name.to_owned(),
             kind: type_name(kind).to_owned(),
             role: role.map(str::to_owned),
@@ -193,25 +205,25 @@ impl Field {
     }
 
     /// The same field, whose labels come from a hierarchy of this kind.
-    pub fn generalized_by(self, hierarchy: Option<&str>) -> Field {
-        Field { hierarchy: hierarchy.map(str::to_owned), ..self }
+    pub fn generalized_by(self, hierarchy: Option<&str>) -> FieldDescriptor {
+        FieldDescriptor { hierarchy: hierarchy.map(str::to_owned), ..self }
     }
 
     /// The same field, whose labels stand for values of this kind.
-    pub fn over(self, values: Kind) -> Field {
+    pub fn over(self, values: Kind) -> FieldDescriptor {
         let values = type_name(values);
-        Field { values: (values != self.kind).then(|| values.to_owned()), ..self }
+        FieldDescriptor { values: (values != self.kind).then(|| values.to_owned()), ..self }
     }
 
     /// The same field, whose values lie in a declared range, both ends inclusive.
-    pub fn within(self, low: Option<Bound>, high: Option<Bound>) -> Field {
+    pub fn within(self, low: Option<Bound>, high: Option<Bound>) -> FieldDescriptor {
         let value = |bound: Option<Bound>| match bound {
             None => Value::Null,
             Some(Bound::Integer(value)) => value.into(),
             Some(Bound::Float(value)) => value.into(),
             Some(Bound::Date(date)) => date.to_string().into(),
         };
-        Field { range: Some([value(low), value(high)]), ..self }
+        FieldDescriptor { range: Some([value(low), value(high)]), ..self }
     }
 
     /// The ends of the declared range, where there is one.
@@ -249,7 +261,7 @@ fn kind_of_type(name: &str) -> Option<Kind> {
 }
 
 impl Resource {
-    pub fn csv(name: &str, fields: Vec<Field>) -> Resource {
+    pub fn csv(name: &str, fields: Vec<FieldDescriptor>) -> Resource {
         Resource {
             name: name.to_owned(),
             path: format!("{name}.csv"),
@@ -260,7 +272,7 @@ impl Resource {
         }
     }
 
-    pub fn parquet(name: &str, fields: Vec<Field>) -> Resource {
+    pub fn parquet(name: &str, fields: Vec<FieldDescriptor>) -> Resource {
         Resource {
             path: format!("{name}.parquet"),
             format: "parquet".to_owned(),

@@ -13,9 +13,9 @@ mod written;
 use hedgerow_table::{Bound, Cover, Kind};
 
 use crate::codebook::Codebook;
-use crate::kinds::Tables;
+use crate::kinds::ReleaseTables;
 use crate::kinds::bucketized::{COUNT, GROUP};
-use crate::manifest::{Field, Manifest, Resource};
+use crate::manifest::{FieldDescriptor, Manifest, Resource};
 use crate::notation::misstates;
 use crate::shape::CODEBOOK;
 
@@ -41,7 +41,7 @@ enum Recoding {
 
 /// The statements of a manifest about an attribute.
 #[derive(Debug, Clone, Copy)]
-struct Attribute<'a> {
+struct AttributeMeaning<'a> {
     /// Of the values, not of the labels.
     kind: Kind,
     /// Whether the labels are texts, and the values are not.
@@ -52,18 +52,18 @@ struct Attribute<'a> {
 }
 
 /// Where the labels, the codebook and the declared ranges of a release contradict one another.
-pub(crate) fn contradictions(manifest: &Manifest, tables: &Tables, codebook: &Codebook) -> Vec<String> {
+pub(crate) fn contradictions(manifest: &Manifest, tables: &ReleaseTables, codebook: &Codebook) -> Vec<String> {
     let recoding = match tables {
-        Tables::Generalized(_) if manifest.hedgerow.method == "full-domain" => Recoding::FullDomain,
-        Tables::Generalized(_) | Tables::Decomposed(_) => Recoding::Local,
-        Tables::Bucketized(_) | Tables::Cloned(_) => Recoding::None,
+        ReleaseTables::Generalized(_) if manifest.hedgerow.method == "full-domain" => Recoding::FullDomain,
+        ReleaseTables::Generalized(_) | ReleaseTables::Decomposed(_) => Recoding::Local,
+        ReleaseTables::Bucketized(_) | ReleaseTables::Cloned(_) => Recoding::None,
     };
     let mut found = Vec::new();
     for name in codebook.attributes() {
         let attribute = match tables {
             // Its columns are not those of the source.
-            Tables::Cloned(_) => Attribute { recoding, ..Attribute::TEXTS },
-            _ => Attribute::of(name, manifest, recoding),
+            ReleaseTables::Cloned(_) => AttributeMeaning { recoding, ..AttributeMeaning::TEXTS },
+            _ => AttributeMeaning::of(name, manifest, recoding),
         };
         // Values that were made coarser are explained by the manifest, not by the codebook.
         let is_coarse = codebook.is_coarse(name);
@@ -98,17 +98,17 @@ pub(crate) fn contradictions(manifest: &Manifest, tables: &Tables, codebook: &Co
 
 /// The columns of all tables, but for those that join and count rows: an attribute may have the
 /// same name as one of these.
-fn fields(manifest: &Manifest) -> impl Iterator<Item = &Field> {
+fn fields(manifest: &Manifest) -> impl Iterator<Item = &FieldDescriptor> {
     let tables = manifest.resources.iter().filter(|table| table.name != CODEBOOK);
-    let is_attribute = |table: &Resource, field: &Field| {
+    let is_attribute = |table: &Resource, field: &FieldDescriptor| {
         let counts = [GROUP, COUNT].contains(&field.name.as_str());
         !(counts && (table.name == "sensitive" || table.name.ends_with("-sensitive")))
     };
     tables.flat_map(move |table| table.schema.fields.iter().filter(move |field| is_attribute(table, field)))
 }
 
-impl<'a> Attribute<'a> {
-    const TEXTS: Attribute<'static> = Attribute {
+impl<'a> AttributeMeaning<'a> {
+    const TEXTS: AttributeMeaning<'static> = AttributeMeaning {
         kind: Kind::Category,
         has_text_labels: false,
         hierarchy: None,
@@ -117,14 +117,14 @@ impl<'a> Attribute<'a> {
     };
 
     /// A decomposed release can have an attribute as it is in one table and as labels in another.
-    fn of(name: &'a str, manifest: &'a Manifest, recoding: Recoding) -> Attribute<'a> {
+    fn of(name: &'a str, manifest: &'a Manifest, recoding: Recoding) -> AttributeMeaning<'a> {
         let own = || fields(manifest).filter(move |field| field.name == name);
         let kinds = || own().filter_map(|field| field.values_kind().or(field.table_kind()));
-        Attribute {
+        AttributeMeaning {
             has_text_labels: own().any(|field| field.values.is_some()),
             kind: kinds().find(|kind| *kind != Kind::Category).unwrap_or(Kind::Category),
             hierarchy: own().find_map(|field| field.hierarchy.as_deref()),
-            range: own().find_map(Field::declared_range),
+            range: own().find_map(FieldDescriptor::declared_range),
             recoding,
         }
     }

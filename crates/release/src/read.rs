@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::codebook::Codebook;
 use crate::manifest::Resource;
-use hedgerow_table::read::{Held, ReadOptions, read_table, read_within};
+use crate::written::is_as_released;
+use hedgerow_table::read::{HeldTable, ReadOptions, read_table, read_within};
 use hedgerow_table::{InputError, Progress, Spill, Table, TableError};
 
 /// Reads one table of a release with the types that its schema names.
@@ -23,12 +24,12 @@ pub(crate) fn read_released_within(
     resource: &Resource,
     spill: &Spill,
     progress: &dyn Progress,
-) -> Result<Held, TableError> {
+) -> Result<HeldTable, TableError> {
     let (path, options) = released_options(directory, resource, progress)?;
     let held = read_within(&path, &options, spill)?;
     let header = match &held {
-        Held::Memory(table) => &table.header,
-        Held::Outside(spilled) => &spilled.profile().header,
+        HeldTable::Memory(table) => &table.header,
+        HeldTable::Outside(spilled) => &spilled.profile().header,
     };
     refuse_other_columns(&path, header, resource)?;
     Ok(held)
@@ -150,15 +151,29 @@ fn refuse_unless_table(directory: &Path, resource: &Resource) -> Result<(), Tabl
 }
 
 /// The contents of a release's files beside the cells of their columns: bytes, pages and texts that
-/// no reader of the tables sees.
+/// no reader of the tables sees, and other ways to write a cell.
 pub fn beside_cells(directory: &Path, resources: &[Resource]) -> Result<Vec<String>, TableError> {
     let mut found = Vec::new();
-    for resource in resources.iter().filter(|resource| resource.format == "parquet") {
+    for resource in resources {
+        if resource.format != "parquet" {
+            let path = directory.join(&resource.path);
+            let written = match is_as_released(&path) {
+                // That a file is missing is found where it is described.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                written => written.map_err(|error| TableError::io(&path, error))?,
+            };
+            if !written {
+                let how = "quotes that no field needs, other ends of lines, or a mark at its beginning";
+                found.push(format!("the file `{}` is written in another way than releases are: {how}", resource.path));
+            }
+            continue;
+        }
         for file in files_of(directory, &resource.path)? {
             let problems = hedgerow_table::read::beside_cells(&directory.join(&file))?;
             found.extend(problems.into_iter().map(|problem| format!("the file `{file}` {problem}")));
         }
     }
+    found.dedup();
     Ok(found)
 }
 

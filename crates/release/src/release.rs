@@ -14,7 +14,7 @@ use crate::codebook::Codebook;
 use crate::digest;
 use crate::foreign::{ForeignTable, description_of};
 use crate::kinds::generalized::{Generalized, Within};
-use crate::kinds::{Kind, Tables};
+use crate::kinds::{ReleaseTables, ReleasedKind};
 use crate::manifest::{FILE_NAME, Manifest};
 use crate::meaning;
 use crate::read::read_codebook;
@@ -30,20 +30,20 @@ pub struct Release {
     path: PathBuf,
     manifest: Option<Manifest>,
     codebook: Arc<Codebook>,
-    tables: Arc<Tables>,
+    tables: Arc<ReleaseTables>,
     contradictions: Vec<String>,
     warnings: Vec<String>,
     spelling: Spelling,
     classes: OnceLock<Arc<[ReleasedClasses]>>,
     digest: OnceLock<String>,
     /// A guard that keeps its files in place, such as a temporary folder.
-    held: Option<Arc<Held>>,
+    held: Option<Arc<ReleaseGuard>>,
 }
 
 /// Lives as long as a release.
-struct Held(#[allow(dead_code)] Box<dyn Send + Sync>);
+struct ReleaseGuard(#[allow(dead_code)] Box<dyn Send + Sync>);
 
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for ReleaseGuard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Held")
     }
@@ -86,7 +86,7 @@ impl Release {
         progress: &dyn Progress,
     ) -> Result<Release, TableError> {
         let shape = Shape::of_release(directory, &manifest)?;
-        let (tables, mut contradictions) = Tables::read(directory, shape, within, progress)?;
+        let (tables, mut contradictions) = ReleaseTables::read(directory, shape, within, progress)?;
         let mut codebook = read_codebook(directory)?;
         contradictions.extend(tables.kind().contradictions_with(&codebook));
         for (attribute, labels) in tables.kind().labels() {
@@ -113,7 +113,8 @@ impl Release {
         let (table, codebook, warnings) = foreign.read(progress)?;
         let quasi = foreign.quasi.iter().map(|(name, _)| name.clone()).collect();
         let sensitive = foreign.sensitive.clone();
-        let tables = Tables::Generalized(Generalized { table, quasi, sensitive, units: Vec::new(), counts: None });
+        let tables =
+            ReleaseTables::Generalized(Generalized { table, quasi, sensitive, units: Vec::new(), counts: None });
         let release = Release::new(foreign.path.clone(), None, codebook, tables, Vec::new())?;
         Ok(Release { warnings, ..release })
     }
@@ -131,7 +132,8 @@ impl Release {
             let hint = format!("the table has: {}", table.header.join(", "));
             return Err(TableError::input(name, format!("the table has no column `{absent}`"), hint));
         }
-        let tables = Tables::Generalized(Generalized { table, quasi, sensitive, units: Vec::new(), counts: None });
+        let tables =
+            ReleaseTables::Generalized(Generalized { table, quasi, sensitive, units: Vec::new(), counts: None });
         Ok(Release::new(PathBuf::new(), None, codebook, tables, Vec::new())?.named(name))
     }
 
@@ -139,7 +141,7 @@ impl Release {
         path: PathBuf,
         manifest: Option<Manifest>,
         codebook: Codebook,
-        tables: Tables,
+        tables: ReleaseTables,
         contradictions: Vec<String>,
     ) -> Result<Release, TableError> {
         let name = path.display().to_string();
@@ -185,7 +187,7 @@ impl Release {
 
     /// The same release, whose files were fetched from elsewhere: `folder` goes with it.
     pub fn fetched(self, from: &str, folder: impl Send + Sync + 'static) -> Release {
-        Release { held: Some(Arc::new(Held(Box::new(folder)))), ..self.named(from) }
+        Release { held: Some(Arc::new(ReleaseGuard(Box::new(folder)))), ..self.named(from) }
     }
 
     /// The manifest as messages name it.
@@ -227,7 +229,7 @@ impl Release {
         &self.codebook
     }
 
-    pub fn tables(&self) -> &Tables {
+    pub fn tables(&self) -> &ReleaseTables {
         &self.tables
     }
 
@@ -304,7 +306,7 @@ impl Release {
 }
 
 /// A label that no row has describes nothing that is released.
-fn unused_labels(tables: &dyn Kind, codebook: &Codebook) -> Vec<String> {
+fn unused_labels(tables: &dyn ReleasedKind, codebook: &Codebook) -> Vec<String> {
     let mut used: HashMap<&str, HashSet<String>> = HashMap::new();
     for (attribute, labels) in tables.occurring() {
         used.entry(attribute).or_default().extend(labels);

@@ -1,7 +1,7 @@
 //! Whether totals reach thresholds: the inquiry that learns the least.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Thresholds, Turn};
-use crate::ledger::{Kind, Opens};
+use crate::ledger::{OpenedKind, Opens};
 use crate::secret::Private;
 
 /// For each word, how many of its thresholds the sum over all custodians reaches.
@@ -23,14 +23,14 @@ impl AtLeast {
 impl Inquiry for AtLeast {
     type Output = Vec<u64>;
 
-    fn may_open(&self) -> Vec<Kind> {
-        vec![Kind::Totals]
+    fn may_open(&self) -> Vec<OpenedKind> {
+        vec![OpenedKind::Totals]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         let Some(words) = self.words.take() else { return Turn::Done(answer.to_vec()) };
         let operation = Operation::Tally { bits: self.bits, compared: words.0.len(), flags: 0 };
-        let opens = vec![Opens { kind: Kind::Totals, about: "compared".into(), words: words.0.len() }];
+        let opens = vec![Opens { kind: OpenedKind::Totals, about: "compared".into(), words: words.0.len() }];
         let thresholds = std::mem::take(&mut self.thresholds);
         Turn::Ask(self, Ask { operation, words: words.0.clone(), opens, thresholds })
     }

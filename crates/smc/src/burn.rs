@@ -24,8 +24,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::coins::Coins;
 use crate::fault::{Fault, WireFault};
-use crate::inbox::Place;
-use crate::limits::Limits;
+use crate::inbox::RunPlace;
+use crate::limits::RunLimits;
 use crate::message::{Digest, SessionId};
 use crate::plan::{Difference, Differences, Insisted, Plan, Snapshot};
 use crate::roster::{CUSTODIANS_MAX, Member, Question, Roster};
@@ -71,13 +71,13 @@ pub struct Permit {
 }
 
 impl Permit {
-    pub(crate) fn place(&self, me: u16) -> Result<Place, Fault> {
+    pub(crate) fn place(&self, me: u16) -> Result<RunPlace, Fault> {
         let count = self.roster.count() as u16;
         if me >= count {
             return Err(Fault::Stranger { sender: me });
         }
         let (session, question, limits) = (self.session, self.question.digest(), self.question.limits);
-        Ok(Place { session, question, me, count, limits })
+        Ok(RunPlace { session, question, me, count, limits })
     }
 }
 
@@ -172,7 +172,7 @@ impl BurnBook {
         session: SessionId,
         plan: &Digest,
         about: &[u8],
-        limits: Limits,
+        limits: RunLimits,
     ) -> Result<Permit, Fault> {
         let unknown = Fault::Internal("an answer about a run that the book does not have");
         let burned = self.plans.iter().find(|burned| burned.digest == *plan).ok_or(unknown)?;
@@ -400,13 +400,13 @@ impl Burned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::limits::RunLimits;
 
     fn plan(book: &BurnBook, terms: u8, roster: &Roster, rows: &[&[u8]], others: u8) -> Plan {
         let own = book.snapshot(rows.iter().copied());
         let mut commitments = vec![[others; 32]; roster.count()];
         commitments[0] = own.commitment();
-        Plan::new([terms; 32], Limits::default(), roster.clone(), commitments, own).unwrap()
+        Plan::new([terms; 32], RunLimits::default(), roster.clone(), commitments, own).unwrap()
     }
 
     #[test]
@@ -469,7 +469,7 @@ mod tests {
         let roster = Roster::numbered(3).unwrap();
         let (first, other) = (plan(&book, 1, &roster, &[b"a"], 7), plan(&book, 2, &roster, &[b"a"], 7));
         let answer = |book: &BurnBook, plan: &Plan, about: &[u8]| {
-            book.permit_answer([9; 16], &plan.digest(), about, Limits::default())
+            book.permit_answer([9; 16], &plan.digest(), about, RunLimits::default())
         };
         assert!(matches!(answer(&book, &first, b""), Err(Fault::Internal(_))), "nothing was run");
         book.permit_run([1; 16], &first, "classes").unwrap();

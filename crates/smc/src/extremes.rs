@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
-use crate::ledger::Kind;
+use crate::ledger::OpenedKind;
 use crate::secret::Private;
 
 /// For each lane the smallest and the largest value over all custodians; none where no custodian
@@ -59,15 +59,15 @@ impl fmt::Debug for Extremes {
 impl Inquiry for Extremes {
     type Output = Vec<Option<(u64, u64)>>;
 
-    fn may_open(&self) -> Vec<Kind> {
-        vec![Kind::Largest]
+    fn may_open(&self) -> Vec<OpenedKind> {
+        vec![OpenedKind::Largest]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         match self.words.take() {
             Some(words) => {
                 let operation = Operation::Max { bits: Self::bits(self.domain) };
-                let ask = Ask::one(operation, words.0.clone(), Kind::Largest, "smallest and largest values");
+                let ask = Ask::one(operation, words.0.clone(), OpenedKind::Largest, "smallest and largest values");
                 Turn::Ask(self, ask)
             }
             None => match Self::decode(answer, self.domain) {

@@ -116,7 +116,7 @@ pub enum Fault {
     #[error("{what}: {found}, but at most {max} were agreed on")]
     Limit { what: &'static str, found: u64, max: u64 },
     #[error("the computation would open {0:?}, which it did not announce")]
-    NotAnnounced(crate::Kind),
+    NotAnnounced(crate::OpenedKind),
     #[error("internal error in a protocol: {0}")]
     Internal(&'static str),
 }

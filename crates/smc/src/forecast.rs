@@ -125,7 +125,7 @@ fn vector_bytes(words: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::{
-        BurnBook, Coins, Extremes, Medians, Question, Roster, Sums, Tally, UnionCounts, baseline, masked, simulate,
+        BurnBook, Coins, CountTally, Extremes, Medians, Question, Roster, Sums, UnionCounts, baseline, masked, simulate,
     };
 
     /// Both profiles send what was forecast, for several numbers of custodians; the first one holds
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn counts_and_flags_in_one_round() {
-        let everything = || Tally::new(&[1, 2, 0, 4, 1 << 17], 20, &[true, false, true]);
-        check(everything, || Tally::new(&[0; 5], 20, &[false; 3]));
+        let everything = || CountTally::new(&[1, 2, 0, 4, 1 << 17], 20, &[true, false, true]);
+        check(everything, || CountTally::new(&[0; 5], 20, &[false; 3]));
         let roster = Roster::numbered(3).unwrap();
         let permit = || BurnBook::default().permit([1; 16], Question::new("test", b""), &roster).unwrap();
         let coins = |me: u16| Coins::danger_from_seed(u64::from(me));

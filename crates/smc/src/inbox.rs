@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 use subtle::ConstantTimeEq as _;
 
 use crate::fault::Fault;
-use crate::limits::Limits;
+use crate::limits::RunLimits;
 use crate::message::{Body, Digest, Message, SessionId};
 
 /// Where a custodian stands in a run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct RunPlace {
     pub(crate) session: SessionId,
     pub(crate) question: Digest,
     pub(crate) me: u16,
     pub(crate) count: u16,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RunLimits,
 }
 
-impl Place {
+impl RunPlace {
     pub(crate) fn message(&self, round: u32, body: Body) -> Message {
         Message { session: self.session, question: self.question, sender: self.me, round, body }
     }
@@ -56,27 +56,27 @@ impl Place {
 }
 
 /// Round, sender, chunk.
-type Key = (u32, u16, u32);
+type InboxKey = (u32, u16, u32);
 
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    place: Place,
+    place: RunPlace,
     bytes_max: u64,
     /// How many rounds another custodian may be ahead of us.
     ahead: u32,
-    waiting: BTreeMap<Key, Body>,
+    waiting: BTreeMap<InboxKey, Body>,
     /// By sender.
     waiting_bytes: Vec<u64>,
-    accepted: BTreeMap<Key, Digest>,
+    accepted: BTreeMap<InboxKey, Digest>,
 }
 
 impl Inbox {
-    pub(crate) fn new(place: Place) -> Inbox {
+    pub(crate) fn new(place: RunPlace) -> Inbox {
         Inbox::with_room(place, place.limits.inbox_bytes_max)
     }
 
     /// With a limit on the bytes of each custodian that wait.
-    pub(crate) fn with_room(place: Place, bytes_max: u64) -> Inbox {
+    pub(crate) fn with_room(place: RunPlace, bytes_max: u64) -> Inbox {
         let waiting_bytes = vec![0; usize::from(place.count)];
         Inbox { place, bytes_max, ahead: 1, waiting: BTreeMap::new(), waiting_bytes, accepted: BTreeMap::new() }
     }
@@ -141,7 +141,7 @@ impl Inbox {
 
     fn take(&mut self, round: u32, sender: u16) -> Vec<Body> {
         let keys = self.waiting.range((round, sender, 0)..=(round, sender, u32::MAX)).map(|(key, _)| *key);
-        let keys: Vec<Key> = keys.collect();
+        let keys: Vec<InboxKey> = keys.collect();
         let bodies: Vec<Body> = keys.iter().filter_map(|key| self.waiting.remove(key)).collect();
         self.waiting_bytes[usize::from(sender)] -= bodies.iter().map(Body::bytes).sum::<u64>();
         bodies
@@ -195,13 +195,13 @@ mod tests {
     use super::*;
     use crate::fault::Reason;
 
-    fn place() -> Place {
-        let limits = Limits { inbox_bytes_max: 1000, ..Limits::default() };
-        Place { session: [1; 16], question: [2; 32], me: 0, count: 3, limits }
+    fn place() -> RunPlace {
+        let limits = RunLimits { inbox_bytes_max: 1000, ..RunLimits::default() };
+        RunPlace { session: [1; 16], question: [2; 32], me: 0, count: 3, limits }
     }
 
     fn message(sender: u16, round: u32, words: Vec<u64>) -> Message {
-        Place { me: sender, ..place() }.message(round, Body::RingSum(words))
+        RunPlace { me: sender, ..place() }.message(round, Body::RingSum(words))
     }
 
     #[test]

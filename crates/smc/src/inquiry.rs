@@ -15,15 +15,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::fault::Fault;
-use crate::ledger::{Kind, Opens};
-use crate::limits::Limits;
+use crate::ledger::{OpenedKind, Opens};
+use crate::limits::RunLimits;
 use crate::message::WORDS_MAX;
 
 pub trait Inquiry: Sized {
     type Output;
 
     /// The kinds of values this inquiry can open: what custodians agree to before it starts.
-    fn may_open(&self) -> Vec<Kind>;
+    fn may_open(&self) -> Vec<OpenedKind>;
 
     /// The first ask (`answer` is empty), or the one that follows from the answer to the last.
     fn next(self, answer: &[u64]) -> Turn<Self>;
@@ -72,13 +72,13 @@ impl fmt::Debug for Ask {
 
 impl Ask {
     /// A vector that opens values of one kind.
-    pub fn one(operation: Operation, words: Vec<u64>, kind: Kind, about: &'static str) -> Ask {
+    pub fn one(operation: Operation, words: Vec<u64>, kind: OpenedKind, about: &'static str) -> Ask {
         let opens = vec![Opens { kind, about: about.into(), words: words.len() }];
         Ask { operation, words, opens, thresholds: Vec::new() }
     }
 
     /// Refuses what was not announced, exceeds a bound, or is not described word for word.
-    pub(crate) fn check(&self, announced: &[Kind], limits: &Limits) -> Result<(), Fault> {
+    pub(crate) fn check(&self, announced: &[OpenedKind], limits: &RunLimits) -> Result<(), Fault> {
         if let Some(opens) = self.opens.iter().find(|opens| !announced.contains(&opens.kind)) {
             return Err(Fault::NotAnnounced(opens.kind));
         }

@@ -19,7 +19,7 @@ use crate::message::Digest;
 
 /// A kind of value that becomes known to all custodians.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum OpenedKind {
     /// Sums that are the answer itself.
     Totals,
     /// The largest of the custodians' values, lane by lane.
@@ -50,45 +50,45 @@ pub enum Kind {
     PassedOn,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 14] = [
-        Kind::Totals,
-        Kind::Largest,
-        Kind::Digits,
-        Kind::CountsAtProbe,
-        Kind::Sizes,
-        Kind::Histograms,
-        Kind::Presence,
-        Kind::Sites,
-        Kind::Holders,
-        Kind::ClippedSizes,
-        Kind::Objections,
-        Kind::BatchSize,
-        Kind::Rows,
-        Kind::PassedOn,
+impl OpenedKind {
+    pub const ALL: [OpenedKind; 14] = [
+        OpenedKind::Totals,
+        OpenedKind::Largest,
+        OpenedKind::Digits,
+        OpenedKind::CountsAtProbe,
+        OpenedKind::Sizes,
+        OpenedKind::Histograms,
+        OpenedKind::Presence,
+        OpenedKind::Sites,
+        OpenedKind::Holders,
+        OpenedKind::ClippedSizes,
+        OpenedKind::Objections,
+        OpenedKind::BatchSize,
+        OpenedKind::Rows,
+        OpenedKind::PassedOn,
     ];
 
     pub fn describe(self) -> &'static str {
         match self {
-            Kind::Totals => "totals over all custodians",
-            Kind::Largest => "the largest value that any custodian has",
-            Kind::Digits => "digits of a largest value, as they are found",
-            Kind::CountsAtProbe => "how many rows of a group lie at or below a value that was probed",
-            Kind::Sizes => "how many rows a group has over all custodians",
-            Kind::Histograms => "how many rows of a group have each value, over all custodians",
-            Kind::Presence => "whether any custodian has each value in a group",
-            Kind::Sites => "how many custodians have rows in a group",
-            Kind::Holders => "how many custodians have each value in a group",
-            Kind::ClippedSizes => "how many rows a group has when of each custodian's only so many are counted",
-            Kind::Objections => "whether any custodian objects",
-            Kind::BatchSize => "the common number of rows handed in for shuffling, padding included",
-            Kind::Rows => "rows, without their owners",
-            Kind::PassedOn => "running values that neighbors pass on in the ring",
+            OpenedKind::Totals => "totals over all custodians",
+            OpenedKind::Largest => "the largest value that any custodian has",
+            OpenedKind::Digits => "digits of a largest value, as they are found",
+            OpenedKind::CountsAtProbe => "how many rows of a group lie at or below a value that was probed",
+            OpenedKind::Sizes => "how many rows a group has over all custodians",
+            OpenedKind::Histograms => "how many rows of a group have each value, over all custodians",
+            OpenedKind::Presence => "whether any custodian has each value in a group",
+            OpenedKind::Sites => "how many custodians have rows in a group",
+            OpenedKind::Holders => "how many custodians have each value in a group",
+            OpenedKind::ClippedSizes => "how many rows a group has when of each custodian's only so many are counted",
+            OpenedKind::Objections => "whether any custodian objects",
+            OpenedKind::BatchSize => "the common number of rows handed in for shuffling, padding included",
+            OpenedKind::Rows => "rows, without their owners",
+            OpenedKind::PassedOn => "running values that neighbors pass on in the ring",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for OpenedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.describe())
     }
@@ -112,16 +112,16 @@ impl From<&'static str> for About {
 /// The kind and the subject of some words of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opens {
-    pub kind: Kind,
+    pub kind: OpenedKind,
     pub about: About,
     pub words: usize,
 }
 
 /// The values opened in one round, of one kind, about one attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct OpenedValues {
     pub round: u32,
-    pub kind: Kind,
+    pub kind: OpenedKind,
     pub what: &'static str,
     pub attribute: Option<u32>,
     /// The parts of the rows, the whole being 0. Of each there are as many values. Empty where
@@ -134,7 +134,7 @@ pub struct Entry {
     pub values: Vec<u64>,
 }
 
-impl Entry {
+impl OpenedValues {
     /// The values of each part.
     pub fn by_part(&self) -> impl Iterator<Item = (Option<u64>, &[u64])> {
         let each = (self.values.len() / self.parts.len().max(1)).max(1);
@@ -143,7 +143,7 @@ impl Entry {
     }
 
     /// Whether the values of one more part belong here.
-    fn takes(&self, kind: Kind, about: &About, words: usize, thresholds: &[Thresholds]) -> bool {
+    fn takes(&self, kind: OpenedKind, about: &About, words: usize, thresholds: &[Thresholds]) -> bool {
         (self.kind, self.what, self.attribute) == (kind, about.what, about.attribute)
             && self.values.len() == self.parts.len() * words
             && self.at_least.len() == thresholds.len()
@@ -151,7 +151,7 @@ impl Entry {
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for OpenedValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "round {}: {} ({}", self.round, self.kind, self.what)?;
         self.attribute.map_or(Ok(()), |attribute| write!(f, ", attribute {attribute}"))?;
@@ -172,17 +172,17 @@ impl fmt::Display for Entry {
 /// on, it is the same for all custodians of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    entries: Vec<Entry>,
+    entries: Vec<OpenedValues>,
 }
 
 impl Ledger {
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[OpenedValues] {
         &self.entries
     }
 
     /// The digest of what all custodians have seen.
-    pub fn shared(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.kind != Kind::PassedOn)
+    pub fn shared(&self) -> impl Iterator<Item = &OpenedValues> {
+        self.entries.iter().filter(|entry| entry.kind != OpenedKind::PassedOn)
     }
 
     /// Over what all custodians have seen: equal for all of a run.
@@ -208,9 +208,9 @@ impl Ledger {
         hash.digest()
     }
 
-    pub(crate) fn record(&mut self, round: u32, kind: Kind, what: &'static str, values: Vec<u64>) {
+    pub(crate) fn record(&mut self, round: u32, kind: OpenedKind, what: &'static str, values: Vec<u64>) {
         let (parts, at_least) = (Vec::new(), Vec::new());
-        self.entries.push(Entry { round, kind, what, attribute: None, parts, at_least, values });
+        self.entries.push(OpenedValues { round, kind, what, attribute: None, parts, at_least, values });
     }
 
     /// The totals of an ask; `compared` says which words have thresholds. Parts of which the same
@@ -224,7 +224,7 @@ impl Ledger {
         thresholds: &[Thresholds],
     ) {
         // Entries that a part may share, by what is fast to look up; mostly one.
-        let mut shared: HashMap<(Kind, Option<u32>, usize), Vec<usize>> = HashMap::new();
+        let mut shared: HashMap<(OpenedKind, Option<u32>, usize), Vec<usize>> = HashMap::new();
         let mut begin = 0;
         for Opens { kind, about, words } in opens {
             let end = (begin + words).min(values.len());
@@ -245,7 +245,7 @@ impl Ledger {
                 }
                 candidates.push(self.entries.len());
             }
-            self.entries.push(Entry {
+            self.entries.push(OpenedValues {
                 round,
                 kind: *kind,
                 what: about.what,
@@ -258,7 +258,7 @@ impl Ledger {
     }
 
     /// Adds the values that another machine opened as a part of this run.
-    pub(crate) fn extend(&mut self, entries: Vec<Entry>) {
+    pub(crate) fn extend(&mut self, entries: Vec<OpenedValues>) {
         self.entries.extend(entries);
     }
 
@@ -268,12 +268,12 @@ impl Ledger {
     }
 
     /// How many values of each kind were opened.
-    pub fn counts(&self) -> Vec<(Kind, u64)> {
+    pub fn counts(&self) -> Vec<(OpenedKind, u64)> {
         let count = |kind| {
-            let entries = self.entries.iter().filter(|entry: &&Entry| entry.kind == kind);
+            let entries = self.entries.iter().filter(|entry: &&OpenedValues| entry.kind == kind);
             entries.map(|entry| entry.values.len() as u64).sum::<u64>()
         };
-        Kind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()
+        OpenedKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()
     }
 }
 
@@ -284,14 +284,14 @@ mod tests {
     #[test]
     fn parts_of_which_the_same_opens_share_an_entry() {
         let opens = |kind, what, part, attribute, words| Opens { kind, about: About { what, part, attribute }, words };
-        let sizes = |part, words| opens(Kind::Sizes, "a side", Some(part), Some(3), words);
+        let sizes = |part, words| opens(OpenedKind::Sizes, "a side", Some(part), Some(3), words);
         let all = [
-            opens(Kind::Totals, "alone", None, None, 1),
-            opens(Kind::Totals, "alone", None, None, 1),
+            opens(OpenedKind::Totals, "alone", None, None, 1),
+            opens(OpenedKind::Totals, "alone", None, None, 1),
             sizes(7, 2),
             sizes(9, 1),
             sizes(8, 2),
-            opens(Kind::Sizes, "another", Some(8), Some(3), 2),
+            opens(OpenedKind::Sizes, "another", Some(8), Some(3), 2),
             sizes(4, 2),
         ];
         let thresholds: Vec<Thresholds> =
@@ -313,7 +313,7 @@ mod tests {
         let by_part: Vec<_> = ledger.entries()[2].by_part().collect();
         assert_eq!(by_part, [(Some(7), &[12, 13][..]), (Some(8), &[15, 16])]);
         assert_eq!(ledger.entries()[0].by_part().collect::<Vec<_>>(), [(None, &[10][..])]);
-        assert_eq!(ledger.counts(), [(Kind::Totals, 2), (Kind::Sizes, 9)]);
+        assert_eq!(ledger.counts(), [(OpenedKind::Totals, 2), (OpenedKind::Sizes, 9)]);
         assert!(ledger.entries()[2].to_string().contains("attribute 3, parts [7, 8]"));
     }
 }

@@ -11,9 +11,9 @@
 //! Jurczyk and Xiong describe in TR-2008-013; it is kept to be compared with, and is weaker in ways
 //! that its files state.
 //!
-//! What both assume: custodians follow the protocol (they are curious, not malicious), and the
-//! transport authenticates the sender of every message and keeps third parties out. Messages that
-//! break the protocol end the run with the sender's name.
+//! Both assume: custodians follow the protocol (they are curious, not malicious), and the transport
+//! authenticates the sender of every message and keeps third parties out. Messages that break the
+//! protocol end the run with the sender's name.
 //!
 //! The feature `danger-seeded` has everything that takes its randomness from a known seed: the
 //! simulator, rehearsals and measurements. A custodian's daemon is built without it.
@@ -56,15 +56,15 @@ pub use extremes::Extremes;
 pub use fault::{Fault, Reason, WireFault};
 pub use forecast::Forecast;
 pub use inquiry::{Ask, Inquiry, Operation, Thresholds, Turn};
-pub use ledger::{About, Entry, Kind, Ledger, Opens};
-pub use limits::Limits;
+pub use ledger::{About, Ledger, OpenedKind, OpenedValues, Opens};
+pub use limits::RunLimits;
 pub use machine::{Concluded, Effects, Failure, Machine, Outgoing, To, Transition};
 pub use median::Medians;
-pub use message::{Body, Chunk, Digest, Item, MESSAGE_BYTES_MAX, Message, PROTOCOL_VERSION, SessionId};
+pub use message::{Body, Digest, Item, MESSAGE_BYTES_MAX, Message, MessageChunk, PROTOCOL_VERSION, SessionId};
 pub use plan::{Difference, Differences, Insisted, Plan, Snapshot};
 pub use roster::{Member, Question, Roster};
 pub use signing::{Signature, SigningKey, verifies};
 pub use sum::Sums;
-pub use tally::Tally;
+pub use tally::CountTally;
 pub use traffic::Traffic;
 pub use union::UnionCounts;

@@ -3,7 +3,7 @@
 
 /// The bounds of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct RunLimits {
     /// Rounds of messages.
     pub rounds_max: u32,
     /// Words of one vector.
@@ -18,9 +18,9 @@ pub struct Limits {
     pub inbox_bytes_max: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for RunLimits {
+    fn default() -> RunLimits {
+        RunLimits {
             rounds_max: 1 << 14,
             words_max: 1 << 22,
             rows_max: 1 << 32,
@@ -31,10 +31,10 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl RunLimits {
     pub(crate) fn bytes(&self) -> [u8; 48] {
         // Every field by its name: one that is added does not compile until it is here.
-        let Limits { rounds_max, words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max } = *self;
+        let RunLimits { rounds_max, words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max } = *self;
         let numbers = [u64::from(rounds_max), words_max, rows_max, parts_max, batch_bytes_max, inbox_bytes_max];
         let mut bytes = [0; 48];
         bytes.as_chunks_mut::<8>().0.iter_mut().zip(numbers).for_each(|(eight, number)| *eight = number.to_le_bytes());

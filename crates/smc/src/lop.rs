@@ -29,11 +29,11 @@ use crate::{masked, simulate};
 mod values;
 
 pub use crate::baseline::Chances;
-pub use values::{By, ValueExposure, Values, measure_values};
+pub use values::{By, LopValues, ValueExposure, measure_values};
 
 /// How much there is to hide and among how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setting {
+pub struct LopSetting {
     /// n, at least 3.
     pub custodians: u64,
     /// m, at least `items`.
@@ -42,7 +42,7 @@ pub struct Setting {
     pub items: u64,
 }
 
-impl Setting {
+impl LopSetting {
     /// c₁: what the leader holds.
     fn own(&self) -> f64 {
         self.items as f64 / self.custodians as f64
@@ -109,7 +109,7 @@ pub struct Exposure {
 
 /// Runs the union of the ring `runs` times on random items, looks over every custodian's shoulder,
 /// and counts how often its claims are true.
-pub fn measure_ring(setting: Setting, dummy_items: u64, runs: u32, seed: u64) -> Result<Exposure, Fault> {
+pub fn measure_ring(setting: LopSetting, dummy_items: u64, runs: u32, seed: u64) -> Result<Exposure, Fault> {
     let domain: Arc<[Item]> = (0..setting.domain).map(|value| value.to_le_bytes().to_vec()).collect();
     let mut coins = Coins::danger_from_seed(seed);
     let mut sums = Exposure::default();
@@ -204,7 +204,7 @@ fn expose(owned: &[Vec<Item>], domain: &Arc<[Item]>, dummy_items: u64, coins: &m
 /// The same for the union by masked sums. The adversary is one custodian, who claims for each item
 /// of the result that its owner is the custodian that sent the smallest word for it: as good a
 /// claim as any when words are uniform.
-pub fn measure_masked(setting: Setting, runs: u32, seed: u64) -> Result<Exposure, Fault> {
+pub fn measure_masked(setting: LopSetting, runs: u32, seed: u64) -> Result<Exposure, Fault> {
     let roster = Roster::numbered(setting.custodians as usize)?;
     let domain: Arc<[Item]> = (0..setting.domain).map(|value| value.to_le_bytes().to_vec()).collect();
     let mut coins = Coins::danger_from_seed(seed);
@@ -251,7 +251,7 @@ fn code(item: &Item) -> usize {
 }
 
 /// Distinct items for each custodian, as evenly as they go.
-fn deal(setting: Setting, domain: &[Item], coins: &mut Coins) -> Vec<Vec<Item>> {
+fn deal(setting: LopSetting, domain: &[Item], coins: &mut Coins) -> Vec<Vec<Item>> {
     let mut chosen = BTreeSet::new();
     while (chosen.len() as u64) < setting.items.min(setting.domain) {
         chosen.insert(coins.below(setting.domain));
@@ -270,7 +270,7 @@ fn deal(setting: Setting, domain: &[Item], coins: &mut Coins) -> Vec<Vec<Item>> 
 mod tests {
     use super::*;
 
-    const PAPER: Setting = Setting { custodians: 20, domain: 100_000, items: 1000 };
+    const PAPER: LopSetting = LopSetting { custodians: 20, domain: 100_000, items: 1000 };
 
     fn places(value: f64, places: i32) -> f64 {
         (value * 10f64.powi(places)).round() / 10f64.powi(places)
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn measured_loss_lies_under_the_bounds() {
-        let setting = Setting { custodians: 6, domain: 600, items: 60 };
+        let setting = LopSetting { custodians: 6, domain: 600, items: 60 };
         for (dummy_items, seed) in [(0, 1), (15, 2), (60, 3)] {
             let runs = 300;
             let measured = measure_ring(setting, dummy_items, runs, seed).unwrap();
@@ -335,7 +335,7 @@ mod tests {
         // Without dummy items the successor at distance j from the leader sees j parts of equal
         // size, one of them its predecessor's: the gain is the mean of 1/j over 1 to n − 1, less
         // 1/(n − 1).
-        let setting = Setting { custodians: 6, domain: 600, items: 60 };
+        let setting = LopSetting { custodians: 6, domain: 600, items: 60 };
         let measured = measure_ring(setting, 0, 20, 4).unwrap();
         let expected = (1..=5).map(|distance| 1.0 / f64::from(distance) / 5.0).sum::<f64>() - 0.2;
         assert!((measured.item_expected - expected).abs() < 1e-9, "{measured:?} {expected}");
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn masked_sums_lose_nothing_that_can_be_measured() {
-        let setting = Setting { custodians: 6, domain: 600, items: 300 };
+        let setting = LopSetting { custodians: 6, domain: 600, items: 300 };
         let measured = measure_masked(setting, 10, 5).unwrap();
         // 2500 claims at a chance of one in five: a standard deviation is 0.008.
         assert!(measured.item_expected.abs() < 0.03, "{measured:?}");

@@ -5,8 +5,8 @@
 //! seventieth round leaves a record of seventy rounds.
 
 use crate::fault::{Fault, Reason};
-use crate::inbox::Place;
-use crate::ledger::{Entry, Ledger};
+use crate::inbox::RunPlace;
+use crate::ledger::{Ledger, OpenedValues};
 use crate::message::{Body, Message};
 
 /// One custodian's side of one run. A fault consumes it.
@@ -39,7 +39,7 @@ pub enum Transition<M: Machine> {
 /// The effects of a step, in this order: write down the opened values, then send.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effects {
-    pub opened: Vec<Entry>,
+    pub opened: Vec<OpenedValues>,
     pub send: Vec<Outgoing>,
 }
 
@@ -80,7 +80,7 @@ pub struct Concluded<T> {
 
 /// The handling of a step's outcome, common to all machines of this crate.
 pub(crate) trait Engine: Machine {
-    fn place(&self) -> Place;
+    fn place(&self) -> RunPlace;
     fn round(&self) -> u32;
     fn take_effects(&mut self) -> Effects;
     fn advance(&mut self, from: u16, message: Message) -> Result<Option<Self::Output>, Fault>;

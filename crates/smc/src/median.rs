@@ -11,19 +11,19 @@
 //! median, and the ledger lists them.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
-use crate::ledger::Kind;
+use crate::ledger::OpenedKind;
 use crate::secret::Private;
 
 #[derive(Debug)]
 pub struct Medians {
-    groups: Vec<Group>,
+    groups: Vec<MedianGroup>,
     sized: bool,
     /// No count exceeds it, once sizes are known.
     largest: u64,
 }
 
 #[derive(Debug)]
-struct Group {
+struct MedianGroup {
     sorted: Private,
     /// The median lies in `low..=high`.
     low: u64,
@@ -31,7 +31,7 @@ struct Group {
     rank: u64,
 }
 
-impl Group {
+impl MedianGroup {
     fn probe(&self) -> Option<u64> {
         (self.rank > 0 && self.low < self.high).then(|| self.low + (self.high - self.low) / 2)
     }
@@ -43,24 +43,24 @@ impl Medians {
     pub fn new(groups: Vec<(Vec<u64>, u64)>) -> Medians {
         let group = |(mut values, domain): (Vec<u64>, u64)| {
             values.sort_unstable();
-            Group { sorted: Private(values), low: 0, high: domain.max(1) - 1, rank: 0 }
+            MedianGroup { sorted: Private(values), low: 0, high: domain.max(1) - 1, rank: 0 }
         };
         Medians { groups: groups.into_iter().map(group).collect(), sized: false, largest: 0 }
     }
 
     fn ask(self) -> Turn<Self> {
-        let count = |group: &Group| {
+        let count = |group: &MedianGroup| {
             let probe = group.probe()?;
             Some(group.sorted.0.partition_point(|value| *value <= probe) as u64)
         };
         let words: Vec<u64> = self.groups.iter().filter_map(count).collect();
         if words.is_empty() {
-            let median = |group: &Group| (group.rank > 0).then_some(group.low);
+            let median = |group: &MedianGroup| (group.rank > 0).then_some(group.low);
             return Turn::Done(self.groups.iter().map(median).collect());
         }
         let about = "rows at or below the probe, for each group that is still open";
         let bits = (u64::BITS - self.largest.leading_zeros()) as u8;
-        Turn::Ask(self, Ask::one(Operation::Count { bits }, words, Kind::CountsAtProbe, about))
+        Turn::Ask(self, Ask::one(Operation::Count { bits }, words, OpenedKind::CountsAtProbe, about))
     }
 }
 
@@ -68,14 +68,14 @@ impl Inquiry for Medians {
     /// The median of each group; none for a group without rows.
     type Output = Vec<Option<u64>>;
 
-    fn may_open(&self) -> Vec<Kind> {
-        vec![Kind::Sizes, Kind::CountsAtProbe]
+    fn may_open(&self) -> Vec<OpenedKind> {
+        vec![OpenedKind::Sizes, OpenedKind::CountsAtProbe]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         if !self.sized && answer.is_empty() && !self.groups.is_empty() {
             let words = self.groups.iter().map(|group| group.sorted.0.len() as u64).collect();
-            return Turn::Ask(self, Ask::one(Operation::Sum, words, Kind::Sizes, "groups"));
+            return Turn::Ask(self, Ask::one(Operation::Sum, words, OpenedKind::Sizes, "groups"));
         }
         if !self.sized {
             self.sized = true;

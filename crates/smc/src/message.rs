@@ -69,12 +69,12 @@ pub enum Body {
     /// Ring: the union without the dummy items.
     UnionResult(Vec<Item>),
     /// Shuffle: rows under the layers of those who have not yet stripped theirs, in chunks.
-    Layered(Chunk),
+    Layered(MessageChunk),
     /// Shuffle: two words for each item that the sender hands on, sorted, for all who do not get
     /// the items: everyone sees whether its own are among them.
     Listed(Vec<u64>),
     /// Shuffle: the rows, owners unknown, in chunks.
-    Rows(Chunk),
+    Rows(MessageChunk),
     /// The sender has given up: why, and whom it blames.
     Abort { reason: Reason, blamed: Option<u16> },
     /// The sender's conclusion: digests of its ledger and of the common part of its output. It
@@ -84,7 +84,7 @@ pub enum Body {
 
 /// One of several messages that carry a list of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunk {
+pub struct MessageChunk {
     /// From 0.
     pub number: u32,
     /// How many there are.
@@ -92,9 +92,9 @@ pub struct Chunk {
     pub items: Vec<Item>,
 }
 
-impl Chunk {
+impl MessageChunk {
     /// Divides items into chunks of about `bytes_max` bytes at most; no items are one empty chunk.
-    pub(crate) fn cut(items: Vec<Item>, bytes_max: usize) -> Vec<Chunk> {
+    pub(crate) fn cut(items: Vec<Item>, bytes_max: usize) -> Vec<MessageChunk> {
         let mut chunks = vec![Vec::new()];
         let mut bytes = 0;
         for item in items {
@@ -108,7 +108,7 @@ impl Chunk {
             }
         }
         let of = chunks.len() as u32;
-        (0..).zip(chunks).map(|(number, items)| Chunk { number, of, items }).collect()
+        (0..).zip(chunks).map(|(number, items)| MessageChunk { number, of, items }).collect()
     }
 }
 
@@ -277,12 +277,12 @@ impl Message {
     }
 }
 
-fn chunk(reader: &mut Reader<'_>) -> Result<Chunk, WireFault> {
+fn chunk(reader: &mut Reader<'_>) -> Result<MessageChunk, WireFault> {
     let (number, of) = (reader.u32()?, reader.u32()?);
     if number >= of || of > CHUNKS_MAX {
         return Err(WireFault::Range);
     }
-    Ok(Chunk { number, of, items: reader.items(ITEMS_MAX, ITEM_BYTES_MAX)? })
+    Ok(MessageChunk { number, of, items: reader.items(ITEMS_MAX, ITEM_BYTES_MAX)? })
 }
 
 #[cfg(test)]
@@ -303,8 +303,8 @@ mod tests {
             5 => Body::RingLargestFound(words),
             6 => Body::UnionItems(items),
             7 => Body::UnionResult(items),
-            8 => Body::Layered(Chunk { number: 1, of: 4, items }),
-            9 => Body::Rows(Chunk { number: 0, of: 1, items }),
+            8 => Body::Layered(MessageChunk { number: 1, of: 4, items }),
+            9 => Body::Rows(MessageChunk { number: 0, of: 1, items }),
             10 => Body::Confirm { ledger: [coins.word() as u8; 32], output: [1; 32], seen: words },
             11 => Body::Listed(words),
             _ => Body::Abort { reason: Reason::Limit, blamed: (count > 2).then_some(count as u16) },

@@ -6,7 +6,7 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 use crate::fault::Fault;
-use crate::limits::Limits;
+use crate::limits::RunLimits;
 use crate::message::Digest;
 use crate::roster::{Question, Roster};
 
@@ -17,7 +17,7 @@ const OPERATOR_CHARACTERS_MAX: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub(crate) terms: Digest,
-    limits: Limits,
+    limits: RunLimits,
     pub(crate) roster: Roster,
     /// By custodian, in the roster's order.
     pub(crate) commitments: Vec<Digest>,
@@ -117,7 +117,7 @@ impl Plan {
     /// `commitments` are those of all custodians in the roster's order, our own among them.
     pub fn new(
         terms: Digest,
-        limits: Limits,
+        limits: RunLimits,
         roster: Roster,
         commitments: Vec<Digest>,
         own: Snapshot,

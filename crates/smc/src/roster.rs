@@ -6,7 +6,7 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 use crate::fault::Fault;
-use crate::limits::Limits;
+use crate::limits::RunLimits;
 use crate::message::Digest;
 
 /// With two custodians each would learn the other's value from the total.
@@ -109,7 +109,7 @@ impl Roster {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question {
     base: Digest,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RunLimits,
 }
 
 impl Question {
@@ -120,15 +120,15 @@ impl Question {
         hash.update((kind.len() as u64).to_le_bytes());
         hash.update(kind.as_bytes());
         hash.update(details);
-        Question { base: hash.finalize().into(), limits: Limits::default() }
+        Question { base: hash.finalize().into(), limits: RunLimits::default() }
     }
 
     /// The same with other limits, which makes it another question.
-    pub fn within(self, limits: Limits) -> Question {
+    pub fn within(self, limits: RunLimits) -> Question {
         Question { limits, ..self }
     }
 
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> RunLimits {
         self.limits
     }
 
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn other_bounds_are_another_question() {
         let question = Question::new("sum", b"");
-        let few = Limits { rounds_max: 5, ..Limits::default() };
+        let few = RunLimits { rounds_max: 5, ..RunLimits::default() };
         assert_ne!(question.digest(), question.within(few).digest());
-        assert_eq!(question.digest(), question.within(Limits::default()).digest());
+        assert_eq!(question.digest(), question.within(RunLimits::default()).digest());
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::coins::Coins;
 use crate::fault::Fault;
-use crate::ledger::Entry;
+use crate::ledger::OpenedValues;
 use crate::machine::{Effects, Failure, Machine, Outgoing, To, Transition};
 use crate::message::Message;
 pub use crate::traffic::Traffic;
@@ -62,7 +62,7 @@ pub fn journaled<M: Machine>(
     starts: Vec<Transition<M>>,
     seed: u64,
     mut change: impl FnMut(&mut Delivery),
-) -> (Vec<Option<M::Output>>, Vec<Vec<Entry>>) {
+) -> (Vec<Option<M::Output>>, Vec<Vec<OpenedValues>>) {
     let mut room = Room::new(starts);
     room.twice = true;
     let mut order = Coins::danger_from_seed(seed);
@@ -76,7 +76,7 @@ struct Room<M: Machine> {
     machines: Vec<Option<M>>,
     outputs: Vec<Option<M::Output>>,
     faults: Vec<(u16, Fault)>,
-    journals: Vec<Vec<Entry>>,
+    journals: Vec<Vec<OpenedValues>>,
     /// From whom, to whom.
     bag: Vec<(u16, u16, Rc<[u8]>)>,
     traffic: Traffic,

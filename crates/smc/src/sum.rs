@@ -1,7 +1,7 @@
 //! Sums of whole vectors: the plainest inquiry. A histogram is a vector with one word per value.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
-use crate::ledger::Kind;
+use crate::ledger::OpenedKind;
 use crate::secret::Private;
 use crate::wire::words_as_bytes;
 
@@ -26,15 +26,15 @@ impl Sums {
 impl Inquiry for Sums {
     type Output = Vec<u64>;
 
-    fn may_open(&self) -> Vec<Kind> {
-        vec![Kind::Totals]
+    fn may_open(&self) -> Vec<OpenedKind> {
+        vec![OpenedKind::Totals]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         match self.words.take() {
             Some(words) => {
                 let operation = self.operation;
-                Turn::Ask(self, Ask::one(operation, words.0.clone(), Kind::Totals, "sums"))
+                Turn::Ask(self, Ask::one(operation, words.0.clone(), OpenedKind::Totals, "sums"))
             }
             None => Turn::Done(answer.to_vec()),
         }

@@ -7,7 +7,7 @@
 //! Rows with attributes that have too many contents to count go through the shuffle instead.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
-use crate::ledger::Kind;
+use crate::ledger::OpenedKind;
 use crate::secret::Private;
 
 #[derive(Debug)]
@@ -41,15 +41,15 @@ impl Inquiry for UnionCounts {
     /// (class, value, count) where there are rows, in order.
     type Output = Vec<(usize, usize, u64)>;
 
-    fn may_open(&self) -> Vec<Kind> {
-        vec![Kind::Histograms]
+    fn may_open(&self) -> Vec<OpenedKind> {
+        vec![OpenedKind::Histograms]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         if let Some(words) = self.counts.take() {
             let about = "rows by class and sensitive value";
             let operation = self.operation;
-            return Turn::Ask(self, Ask::one(operation, words.0.clone(), Kind::Histograms, about));
+            return Turn::Ask(self, Ask::one(operation, words.0.clone(), OpenedKind::Histograms, about));
         }
         let cell =
             |(place, count): (usize, &u64)| (*count > 0).then(|| (place / self.values, place % self.values, *count));

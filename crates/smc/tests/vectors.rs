@@ -12,8 +12,8 @@ use std::sync::Arc;
 use hedgerow_smc::baseline::{self, Chances, UnionInput};
 use hedgerow_smc::simulate::{self, Delivery};
 use hedgerow_smc::{
-    AtLeast, Body, BurnBook, Chunk, Coins, Concluded, Extremes, Fault, Inquiry, Item, Limits, Machine, Medians,
-    Message, Permit, Plan, Question, Reason, Roster, Sums, Tally, Transition, UnionCounts, masked,
+    AtLeast, Body, BurnBook, Coins, Concluded, CountTally, Extremes, Fault, Inquiry, Item, Machine, Medians, Message,
+    MessageChunk, Permit, Plan, Question, Reason, Roster, RunLimits, Sums, Transition, UnionCounts, masked,
 };
 use serde_json::{Value, json};
 
@@ -50,8 +50,8 @@ fn messages() {
         ("ring-largest-found", Body::RingLargestFound(words)),
         ("union-items", Body::UnionItems(items.clone())),
         ("union-result", Body::UnionResult(items.clone())),
-        ("layered", Body::Layered(Chunk { number: 1, of: 2, items: items.clone() })),
-        ("rows", Body::Rows(Chunk { number: 0, of: 1, items })),
+        ("layered", Body::Layered(MessageChunk { number: 1, of: 2, items: items.clone() })),
+        ("rows", Body::Rows(MessageChunk { number: 0, of: 1, items })),
         ("abort", Body::Abort { reason: Reason::Limit, blamed: Some(1) }),
         ("abort-blaming-nobody", Body::Abort { reason: Reason::GaveUp, blamed: None }),
         ("confirm", Body::Confirm { ledger: [3; 32], output: [4; 32], seen: vec![1] }),
@@ -99,7 +99,7 @@ fn burn_books() {
     let roster = Roster::numbered(3).unwrap();
     let own = book.snapshot([&b"one"[..], b"two"]);
     let commitments = vec![own.commitment(), [1; 32], [2; 32]];
-    let plan = Plan::new([9; 32], Limits::default(), roster, commitments, own).unwrap();
+    let plan = Plan::new([9; 32], RunLimits::default(), roster, commitments, own).unwrap();
     for (session, step) in [(1, "classes"), (2, "rows")] {
         book.permit_run([session; 16], &plan, step).unwrap();
     }
@@ -165,8 +165,8 @@ fn protocol<M: Machine>(
     json!({ "name": name, "custodians": custodians, "received_by_0": received, "output": output, "bad": bad })
 }
 
-/// What must be refused, after how many of the messages: every way for the last message, and the
-/// ways that any message can be wrong for the first of each kind.
+/// The messages that must be refused, after how many others: every way for the last message, and
+/// the ways that any message can be wrong for the first of each kind.
 fn refused(received: &[Message]) -> Vec<(String, usize, Vec<u8>)> {
     let mut wrong = Vec::new();
     let mut kinds = BTreeSet::new();
@@ -263,7 +263,7 @@ fn protocols() {
     all.extend(inquiry("medians", 4, |me| Medians::new(vec![(vec![me as u64, 6], 8)]), |medians| json!(medians)));
     all.extend(inquiry("union-counts", 3, |me| UnionCounts::new([(0, me), (1, 0)], 2, 3), |union| json!(union)));
     let flags = |me: usize| [me == 1, false];
-    all.extend(inquiry("tally", 3, |me| Tally::new(&[me as u64, 40, 7], 20, &flags(me)), |tally| json!(tally)));
+    all.extend(inquiry("tally", 3, |me| CountTally::new(&[me as u64, 40, 7], 20, &flags(me)), |tally| json!(tally)));
     let at_least = |me: usize| AtLeast::new(vec![me as u64, 9], vec![vec![3, 4], vec![27]], 6);
     all.extend(inquiry("at-least", 3, at_least, |reached| json!(reached)));
     let items =

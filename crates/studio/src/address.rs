@@ -7,18 +7,18 @@ use std::process::{Command, Stdio};
 
 /// A file that is removed when the studio ends.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct AddressFile {
     path: PathBuf,
 }
 
-impl Drop for Opened {
+impl Drop for AddressFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
 /// Opens the address in the browser, where there is one.
-pub(crate) fn open_browser(address: &str, port: u16) -> Option<Opened> {
+pub(crate) fn open_browser(address: &str, port: u16) -> Option<AddressFile> {
     let path = std::env::temp_dir().join(format!("hedgerow-studio-{}-{port}.html", std::process::id()));
     let _ = std::fs::remove_file(&path);
     let mut options = std::fs::OpenOptions::new();
@@ -26,7 +26,7 @@ pub(crate) fn open_browser(address: &str, port: u16) -> Option<Opened> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&path).ok()?;
-    let opened = Opened { path };
+    let opened = AddressFile { path };
     let page = format!(
         "<!doctype html><title>Hedgerow studio</title><meta http-equiv=\"refresh\" content=\"0; url={address}\">\
          <p><a href=\"{address}\">Open the studio</a></p>\n"

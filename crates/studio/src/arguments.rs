@@ -1,4 +1,4 @@
-//! What can be typed, and what it names: a policy, a data file, a database or releases.
+//! The arguments, and what they name: a policy, a data file, a database or releases.
 
 use std::path::{Path, PathBuf};
 
@@ -23,9 +23,9 @@ pub(crate) struct Arguments {
     pub(crate) no_browser: bool,
 }
 
-/// What the arguments name.
+/// The files or addresses that the arguments name.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NamedInput {
     /// All files that the studio reads or writes are in here, or named on the command line.
     pub(crate) folder: PathBuf,
     pub(crate) policy: Option<PathBuf>,
@@ -33,10 +33,10 @@ pub(crate) struct Named {
     pub(crate) releases: Vec<PathBuf>,
 }
 
-impl Named {
+impl NamedInput {
     /// Sorts the arguments by what they are. `current` is the current directory.
-    pub(crate) fn sort(arguments: &[PathBuf], current: &Path) -> Result<Named, String> {
-        let mut named = Named::default();
+    pub(crate) fn sort(arguments: &[PathBuf], current: &Path) -> Result<NamedInput, String> {
+        let mut named = NamedInput::default();
         for argument in arguments {
             let path = current.join(argument);
             if is_address(argument) {
@@ -102,7 +102,8 @@ mod tests {
         std::fs::create_dir(at("release")).unwrap();
         std::fs::write(at("release/datapackage.json"), "{}").unwrap();
         std::fs::create_dir(at("other")).unwrap();
-        let sort = |names: &[&str]| Named::sort(&names.iter().map(PathBuf::from).collect::<Vec<_>>(), folder.path());
+        let sort =
+            |names: &[&str]| NamedInput::sort(&names.iter().map(PathBuf::from).collect::<Vec<_>>(), folder.path());
 
         let named = sort(&["policy.toml", "release"]).unwrap();
         assert_eq!((named.policy, named.releases), (Some(at("policy.toml")), vec![at("release")]));

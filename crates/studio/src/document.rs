@@ -8,7 +8,7 @@ use toml_edit::DocumentMut;
 
 use crate::history::{Change, FileChange, History};
 use crate::line_diff::{DiffLine, diff};
-use crate::part::Part;
+use crate::part::PartFile;
 
 /// A policy larger than this is not a policy.
 const BYTES_MAX: u64 = 4 << 20;
@@ -108,7 +108,7 @@ impl Document {
 }
 
 impl Change {
-    /// What it changed, file by file.
+    /// Its changes, file by file.
     pub(crate) fn diffs(&self) -> Vec<(&Path, Vec<DiffLine>)> {
         let of = |file: &Option<String>| file.clone().unwrap_or_default();
         self.files.iter().map(|file| (file.path.as_path(), diff(&of(&file.before), &of(&file.after)))).collect()
@@ -149,7 +149,7 @@ fn put(path: &Path, text: Option<&str>) -> std::io::Result<()> {
     let Some(text) = text else { return std::fs::remove_file(path) };
     std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let mut part = Part::beside(&path)?;
+    let mut part = PartFile::beside(&path)?;
     part.write(text.as_bytes())?;
     part.into_place(&path)
 }

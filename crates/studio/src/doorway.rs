@@ -22,11 +22,11 @@ const STRANGERS_MAX: usize = 48;
 pub(crate) struct Doorway {
     listener: TcpListener,
     /// Connections that have shown no key, the oldest first.
-    strangers: VecDeque<Weak<Mutex<Standing>>>,
+    strangers: VecDeque<Weak<Mutex<ConnectionState>>>,
 }
 
 #[derive(Debug, Default)]
-struct Standing {
+struct ConnectionState {
     is_known: bool,
     is_closed: bool,
     waker: Option<Waker>,
@@ -34,10 +34,10 @@ struct Standing {
 
 /// The one at the other end of a connection.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Visitor(Arc<Mutex<Standing>>);
+pub(crate) struct Visitor(Arc<Mutex<ConnectionState>>);
 
 impl Visitor {
-    fn standing(&self) -> MutexGuard<'_, Standing> {
+    fn standing(&self) -> MutexGuard<'_, ConnectionState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

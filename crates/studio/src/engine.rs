@@ -21,10 +21,19 @@ pub(crate) struct Data {
     pub(crate) stamp: String,
 }
 
-/// What was computed. Each result remembers the policy that it is about.
+/// The columns of a table for which a policy is being proposed.
+#[derive(Debug)]
+pub(crate) struct Glimpse {
+    pub(crate) rows: u64,
+    pub(crate) columns: Vec<ProfiledColumn>,
+}
+
+/// The results so far. Each result remembers the version of the policy that it is about.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Computed {
     pub(crate) data: Option<Arc<Data>>,
+    /// The columns that are shown before there is a policy.
+    pub(crate) glimpse: Option<Arc<Glimpse>>,
     /// Data that could not be read, by its stamp, and why.
     pub(crate) unreadable: Option<(String, String)>,
     pub(crate) sets: Option<Arc<Vec<UniqueSet>>>,
@@ -33,15 +42,22 @@ pub(crate) struct Found {
     pub(crate) explored: Option<(String, Arc<Exploration>)>,
     /// The levels of the last release, where they were chosen by hand.
     pub(crate) levels: Option<String>,
-    /// The report about a release, by its folder.
-    pub(crate) reported: Option<(PathBuf, Arc<Reported>)>,
-    pub(crate) query: Option<(String, Arc<Outcome>)>,
+    /// The reports about a release, by its folder.
+    pub(crate) reported: Option<(PathBuf, Arc<Reports>)>,
+    pub(crate) query: Option<(String, Arc<QueryOutcome>)>,
     pub(crate) audited: Option<Arc<Together>>,
     pub(crate) catalog: Option<(String, Arc<Audited>)>,
 }
 
 /// An answer of the release and, where it has one, of the source; or why there is none.
-pub(crate) type Outcome = Result<(Answer, Option<Answer>), String>;
+pub(crate) type QueryOutcome = Result<(Answer, Option<Answer>), String>;
+
+/// The report for the custodian, and the page of the one that readers of the release may have.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    pub(crate) internal: Reported,
+    pub(crate) publishable: String,
+}
 
 /// Releases that were audited together.
 #[derive(Debug)]
@@ -62,8 +78,7 @@ impl Together {
     }
 }
 
-/// What the data of a policy depends on: the file, and how it is read. `None` when the file is
-/// gone.
+/// The inputs of a policy's data: the file, and how it is read. `None` when the file is gone.
 pub(crate) fn stamp(policy: &Policy) -> Option<String> {
     let source = &policy.source;
     // Another role changes how a column is read only where it is or was an identifier.
@@ -122,9 +137,15 @@ pub(crate) fn sets(data: &Data, names: &[String], monitor: &Monitor<'_>) -> Resu
     hedgerow::uniqueness(&data.table, &names, monitor)
 }
 
-/// Writes a proposed policy for a data file.
-pub(crate) fn propose(data: &Path, policy: &Path, monitor: &Monitor<'_>) -> Result<(), Error> {
-    Propose::new(data).policy_path(policy).run_with(monitor)?.write(false)
+/// Writes a proposed policy for a data file. Its columns are there to be seen before.
+pub(crate) fn propose(
+    data: &Path,
+    policy: &Path,
+    see: impl Fn(Glimpse) + Send,
+    monitor: &Monitor<'_>,
+) -> Result<(), Error> {
+    let read = move |table: &Table| see(Glimpse { rows: table.rows as u64, columns: hedgerow::profile(table) });
+    Propose::new(data).policy_path(policy).on_read(read).run_with(monitor)?.write(false)
 }
 
 /// Whether a policy is about this data.
@@ -159,9 +180,11 @@ pub(crate) fn rules(policy: &Policy, data: &Data, monitor: &Monitor<'_>) -> Resu
     ExamineRules::new(policy).source(&data.table).run_with(monitor)
 }
 
-pub(crate) fn report(policy: &Policy, data: &Data, release: &Path, monitor: &Monitor<'_>) -> Result<Reported, Error> {
-    let release = Release::open_with(release, monitor)?;
-    Report::new(&[release]).policy(policy).source(&data.table).run_with(monitor)
+pub(crate) fn report(policy: &Policy, data: &Data, release: &Path, monitor: &Monitor<'_>) -> Result<Reports, Error> {
+    let release = [Release::open_with(release, monitor)?];
+    let internal = Report::new(&release).policy(policy).source(&data.table).run_with(monitor)?;
+    let publishable = Report::new(&release).publishable(true).run_with(monitor)?.html;
+    Ok(Reports { internal, publishable })
 }
 
 /// Audits releases together: what each leaves, what all leave, how values are narrowed down, and
@@ -188,11 +211,6 @@ pub(crate) fn audit_catalog(folder: &Path, monitor: &Monitor<'_>) -> Result<Audi
     Audit::new(&[]).catalog(folder).run_with(monitor)
 }
 
-/// The report that readers of the release may have.
-pub(crate) fn publishable_report(release: &Path) -> Result<Reported, Error> {
-    Report::new(&[Release::open(release)?]).publishable(true).run()
-}
-
 /// Explains a node of the lattice.
 pub(crate) fn why(policy: &Policy, data: &Data, levels: &[u8], monitor: &Monitor<'_>) -> Result<Why, Error> {
     hedgerow::why(policy, Source::from(&data.table), levels, monitor)
@@ -206,8 +224,8 @@ pub(crate) fn ask(policy: &Policy, data: &Data, release: &Path, sql: &str) -> Re
 }
 
 /// A `release.toml` for a table that another program made, with proposed roles.
-pub(crate) fn description(table: &Path, name: &str) -> Result<String, Error> {
-    let proposal = hedgerow::init(table, table.with_extension("toml"))?;
+pub(crate) fn description(table: &Path, name: &str, monitor: &Monitor<'_>) -> Result<String, Error> {
+    let proposal = Propose::new(table).policy_path(table.with_extension("toml")).run_with(monitor)?;
     let mut text = format!(
         "# Proposed by the studio: correct the roles where they are wrong.\n[source]\npath = {}\n\n[attributes]\n",
         toml_edit::Value::from(name)

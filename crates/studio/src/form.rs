@@ -1,4 +1,4 @@
-//! What a browser sends: the pairs of a query or a form.
+//! The data that a browser sends: the pairs of a query or a form.
 
 use percent_encoding::percent_decode_str;
 

@@ -2,7 +2,7 @@
 //! can be rearranged. Leaves that do not occur in the data stay in the file.
 
 /// Rows of a file that is edited on a page.
-const ROWS_MAX: usize = 20_000;
+pub(crate) const ROWS_MAX: usize = 20_000;
 /// Characters of a label.
 const LABEL_CHARS_MAX: usize = 80;
 
@@ -14,7 +14,7 @@ pub(crate) struct Groups {
 
 /// A group of a level with what is in it, by the labels of the level below.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Group {
+pub(crate) struct LevelGroup {
     pub(crate) label: String,
     pub(crate) members: Vec<String>,
 }
@@ -62,8 +62,8 @@ impl Groups {
     }
 
     /// The groups of a level, in the order in which they occur.
-    pub(crate) fn at(&self, level: usize) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
+    pub(crate) fn at(&self, level: usize) -> Vec<LevelGroup> {
+        let mut groups: Vec<LevelGroup> = Vec::new();
         let (mut places, mut seen) = (std::collections::HashMap::new(), std::collections::HashSet::new());
         for row in &self.rows {
             let (Some(label), Some(member)) = (row.get(level), level.checked_sub(1).and_then(|below| row.get(below)))
@@ -71,7 +71,7 @@ impl Groups {
                 continue;
             };
             let place = *places.entry(label.as_str()).or_insert_with(|| {
-                groups.push(Group { label: label.clone(), members: Vec::new() });
+                groups.push(LevelGroup { label: label.clone(), members: Vec::new() });
                 groups.len() - 1
             });
             if seen.insert((place, member.as_str())) {
@@ -191,7 +191,10 @@ mod tests {
         let groups = Groups::parse(FILE).unwrap();
         assert_eq!(groups.text(), FILE);
         assert_eq!(groups.levels(), 1);
-        assert_eq!(groups.at(1)[1], Group { label: "chronic".into(), members: vec!["asthma".into(), "a;b".into()] });
+        assert_eq!(
+            groups.at(1)[1],
+            LevelGroup { label: "chronic".into(), members: vec!["asthma".into(), "a;b".into()] }
+        );
         for bad in ["", "a\n", "a;b\nc\n", "\"a;b\n"] {
             assert!(Groups::parse(bad).is_err(), "{bad:?}");
         }

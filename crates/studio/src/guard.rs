@@ -1,5 +1,5 @@
-//! Who gets in. The server listens on loopback, where every user of the machine and every page in
-//! every browser can knock.
+//! Admission of requests. The server listens on loopback, where every user of the machine and every
+//! page in every browser can knock.
 //!
 //! - The address that is printed has a token that works once. The browser that opens it gets a
 //!   cookie and a key; both are random and die with the server.
@@ -7,7 +7,7 @@
 //!   can reach a server of another user. The key stays with the page's own origin.
 //! - Once the studio has ended, another user's program can listen on its port while the page is
 //!   still open. So the page gets a proof with its key, which it never sends; an answer without it
-//!   is not shown, and no file is sent to whoever gave it.
+//!   is not shown, and its sender gets no file.
 //! - `Host` must be ours, so a name that a stranger points at loopback is refused (DNS rebinding);
 //!   `Origin` must be ours wherever something is changed (cross-site requests).
 
@@ -31,7 +31,7 @@ const TOKENS_MAX: usize = 8;
 /// One-time links that were not followed.
 const LINKS_MAX: usize = 64;
 
-/// What a request may have.
+/// The access of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Scripts and styles: the same for everyone.
@@ -42,19 +42,19 @@ pub(crate) enum Access {
     Frame,
     /// Everything, in answers with this proof.
     Inside { proof: String },
-    /// What a one-time link stands for.
+    /// The session that a one-time link opens.
     Once(String),
 }
 
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct RequestRefusal {
     pub(crate) status: StatusCode,
     pub(crate) problem: &'static str,
 }
 
 #[derive(Debug)]
-struct Session {
+struct BrowserSession {
     cookie: String,
     key: String,
     proof: String,
@@ -63,7 +63,7 @@ struct Session {
 #[derive(Debug, Default)]
 struct Secrets {
     tokens: Vec<String>,
-    sessions: Vec<Session>,
+    sessions: Vec<BrowserSession>,
     links: Vec<(String, String)>,
 }
 
@@ -100,8 +100,8 @@ impl Guard {
     }
 
     /// Judges a request by everything but its body.
-    pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Access, Refusal> {
-        let forbidden = |problem| Refusal { status: StatusCode::FORBIDDEN, problem };
+    pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Access, RequestRefusal> {
+        let forbidden = |problem| RequestRefusal { status: StatusCode::FORBIDDEN, problem };
         let own_hosts = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
         let host = text(headers, header::HOST.as_str()).unwrap_or_default();
         if !own_hosts.iter().any(|own| own == host) {
@@ -110,7 +110,7 @@ impl Guard {
         let is_read = method == Method::GET;
         if !is_read && method != Method::POST {
             let problem = "Only GET and POST are understood.";
-            return Err(Refusal { status: StatusCode::METHOD_NOT_ALLOWED, problem });
+            return Err(RequestRefusal { status: StatusCode::METHOD_NOT_ALLOWED, problem });
         }
         let origin = text(headers, header::ORIGIN.as_str());
         let is_own_origin = origin.is_some_and(|origin| origin.strip_prefix("http://") == Some(host));
@@ -134,26 +134,26 @@ impl Guard {
         self.inside(method, uri, headers)
     }
 
-    fn redeem(&self, token: &str) -> Result<Access, Refusal> {
+    fn redeem(&self, token: &str) -> Result<Access, RequestRefusal> {
         let (cookie, key, proof) = match (random(), random(), random()) {
             (Ok(cookie), Ok(key), Ok(proof)) => (cookie, key, proof),
             _ => {
                 let problem = "The system gives no random numbers.";
-                return Err(Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, problem });
+                return Err(RequestRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, problem });
             }
         };
         let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(place) = secrets.tokens.iter().position(|known| is_equal(known, token)) else {
             let problem = "This address was opened before, or is not whole. Press Enter in the terminal where the studio runs for a new one.";
-            return Err(Refusal { status: StatusCode::FORBIDDEN, problem });
+            return Err(RequestRefusal { status: StatusCode::FORBIDDEN, problem });
         };
         secrets.tokens.remove(place);
-        let session = Session { cookie: cookie.clone(), key: key.clone(), proof: proof.clone() };
+        let session = BrowserSession { cookie: cookie.clone(), key: key.clone(), proof: proof.clone() };
         keep(&mut secrets.sessions, session, SESSIONS_MAX);
         Ok(Access::Welcome { cookie, key, proof })
     }
 
-    fn inside(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Access, Refusal> {
+    fn inside(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Access, RequestRefusal> {
         let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         let name = self.cookie_name();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -166,19 +166,19 @@ impl Guard {
         let session = secrets.sessions.iter().find(|session| sent.iter().any(|sent| is_equal(&session.cookie, sent)));
         let Some(session) = session else {
             let problem = "This browser has not been let in. Open the address that the studio printed in its terminal; press Enter there for a new one.";
-            return Err(Refusal { status: StatusCode::FORBIDDEN, problem });
+            return Err(RequestRefusal { status: StatusCode::FORBIDDEN, problem });
         };
         if let Some(link) = uri.path().strip_prefix("/once/") {
             let Some(place) = secrets.links.iter().position(|(known, _)| is_equal(known, link)) else {
                 let problem = "This link worked once. Follow it again from the page.";
-                return Err(Refusal { status: StatusCode::NOT_FOUND, problem });
+                return Err(RequestRefusal { status: StatusCode::NOT_FOUND, problem });
             };
             return Ok(Access::Once(secrets.links.remove(place).1));
         }
         match text(headers, KEY_HEADER) {
             Some(key) if is_equal(&session.key, key) => Ok(Access::Inside { proof: session.proof.clone() }),
             None if method == Method::GET => Ok(Access::Frame),
-            _ => Err(Refusal {
+            _ => Err(RequestRefusal {
                 status: StatusCode::FORBIDDEN,
                 problem: "The page is from an earlier run. Open a new address.",
             }),

@@ -4,7 +4,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 /// A cut point, and the highest level on which it still divides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct CutPoint {
     pub(crate) at: String,
     pub(crate) height: usize,
 }
@@ -15,7 +15,7 @@ pub(crate) enum HierarchyText {
     /// The value, then `*`.
     None,
     Widths(Vec<String>),
-    Cuts(Vec<Cut>),
+    Cuts(Vec<CutPoint>),
     Mask(usize),
     Dates(Vec<String>),
     File(String),
@@ -88,7 +88,7 @@ fn read(item: &Item) -> Option<HierarchyText> {
             levels.iter().filter_map(Value::as_array).map(|level| level.iter().map(plain).collect()).collect();
         let height = |at: &String| levels.iter().take_while(|level| level.contains(at)).count();
         let first = levels.first().cloned().unwrap_or_default();
-        return Some(HierarchyText::Cuts(first.into_iter().map(|at| Cut { height: height(&at), at }).collect()));
+        return Some(HierarchyText::Cuts(first.into_iter().map(|at| CutPoint { height: height(&at), at }).collect()));
     }
     list("widths").map(HierarchyText::Widths).or_else(|| list("dates").map(HierarchyText::Dates))
 }
@@ -98,8 +98,8 @@ fn plain(value: &Value) -> String {
 }
 
 /// Reads the cut points that the page sends: `18:1,30:2`. They come back in order, each once.
-pub(crate) fn cuts_sent(text: &str) -> Result<Vec<Cut>, String> {
-    let mut cuts: Vec<Cut> = Vec::new();
+pub(crate) fn cuts_sent(text: &str) -> Result<Vec<CutPoint>, String> {
+    let mut cuts: Vec<CutPoint> = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (at, height) = part.rsplit_once(':').unwrap_or((part, "1"));
         let is_date = at.len() == 10 && at.chars().all(|c| c.is_ascii_digit() || c == '-');
@@ -108,7 +108,7 @@ pub(crate) fn cuts_sent(text: &str) -> Result<Vec<Cut>, String> {
         match height {
             Some(height) if is_number || is_date => {
                 if cuts.iter().all(|known| known.at != at) {
-                    cuts.push(Cut { at: at.to_owned(), height });
+                    cuts.push(CutPoint { at: at.to_owned(), height });
                 }
             }
             _ => return Err(format!("{part:?} is not a cut point")),
@@ -117,7 +117,7 @@ pub(crate) fn cuts_sent(text: &str) -> Result<Vec<Cut>, String> {
     if cuts.is_empty() || cuts.len() > CUTS_MAX {
         return Err(format!("A hierarchy of intervals has from 1 to {CUTS_MAX} cut points."));
     }
-    let key = |cut: &Cut| cut.at.parse::<f64>().unwrap_or(0.0);
+    let key = |cut: &CutPoint| cut.at.parse::<f64>().unwrap_or(0.0);
     cuts.sort_by(|a, b| key(a).total_cmp(&key(b)).then_with(|| a.at.cmp(&b.at)));
     Ok(cuts)
 }

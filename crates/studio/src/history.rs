@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::part::Part;
+use crate::part::PartFile;
 
 /// Changes that can be undone.
 const CHANGES_MAX: usize = 200;
@@ -33,7 +33,7 @@ pub(crate) struct Change {
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Line {
+enum HistoryLine {
     Changed(Change),
     Undone,
 }
@@ -56,10 +56,10 @@ impl History {
         let mut history = History { folder, file, changes: Vec::new() };
         for line in history.read().lines() {
             match serde_json::from_str(line) {
-                Ok(Line::Changed(change)) if change.files.iter().all(|file| history.is_inside(&file.path)) => {
+                Ok(HistoryLine::Changed(change)) if change.files.iter().all(|file| history.is_inside(&file.path)) => {
                     history.changes.push(history.absolute(change));
                 }
-                Ok(Line::Undone) => drop(history.changes.pop()),
+                Ok(HistoryLine::Undone) => drop(history.changes.pop()),
                 // What came before cannot be undone any more: the files have changed since.
                 _ => history.changes.clear(),
             }
@@ -73,14 +73,14 @@ impl History {
     }
 
     pub(crate) fn push(&mut self, change: Change) {
-        self.append(&Line::Changed(self.relative(&change)));
+        self.append(&HistoryLine::Changed(self.relative(&change)));
         self.changes.push(change);
         self.forget_the_oldest();
     }
 
     pub(crate) fn pop(&mut self) {
         self.changes.pop();
-        self.append(&Line::Undone);
+        self.append(&HistoryLine::Undone);
     }
 
     fn forget_the_oldest(&mut self) {
@@ -99,7 +99,7 @@ impl History {
 
     /// Writes a line. The change itself is on the disk by then, so a history that cannot be
     /// written costs nothing but the undoing after a restart.
-    fn append(&self, line: &Line) {
+    fn append(&self, line: &HistoryLine) {
         let Ok(mut text) = serde_json::to_string(line) else { return };
         text.push('\n');
         let length = self.file.symlink_metadata().map(|known| if known.is_file() { known.len() } else { u64::MAX });
@@ -107,7 +107,7 @@ impl History {
             Ok(length) if length < BYTES_MAX => {
                 File::options().append(true).open(&self.file).and_then(|mut file| file.write_all(text.as_bytes()))
             }
-            _ => self.rewrite(matches!(line, Line::Changed(_)).then_some(text.as_str())),
+            _ => self.rewrite(matches!(line, HistoryLine::Changed(_)).then_some(text.as_str())),
         };
         if written.is_err() {
             // Half a history would undo what is not there.
@@ -117,9 +117,9 @@ impl History {
 
     /// Writes the newer half of the changes that are known, and the one that is new.
     fn rewrite(&self, new: Option<&str>) -> std::io::Result<()> {
-        let mut part = Part::beside(&self.file)?;
+        let mut part = PartFile::beside(&self.file)?;
         for change in &self.changes[self.changes.len() / 2..] {
-            let line = serde_json::to_string(&Line::Changed(self.relative(change)))?;
+            let line = serde_json::to_string(&HistoryLine::Changed(self.relative(change)))?;
             part.write(line.as_bytes())?;
             part.write(b"\n")?;
         }

@@ -13,11 +13,11 @@ use axum::response::Response;
 use http_body_util::{BodyExt as _, Limited};
 
 use crate::address::open_browser;
-use crate::arguments::{Arguments, Named};
+use crate::arguments::{Arguments, NamedInput};
 use crate::doorway::{Doorway, Visitor};
 use crate::form::Form;
-use crate::guard::{Access, Guard, PROOF_HEADER, Refusal};
-use crate::routes::{self, Answer};
+use crate::guard::{Access, Guard, PROOF_HEADER, RequestRefusal};
+use crate::routes::{self, RouteAnswer};
 use crate::server::Server;
 use crate::studio::Studio;
 use crate::{assets, pages, say, upload};
@@ -34,7 +34,7 @@ const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-
 /// Serves until the process is ended.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let current = std::env::current_dir().map_err(|error| format!("the current directory cannot be read: {error}"))?;
-    let named = Named::sort(&arguments.named, &current)?;
+    let named = NamedInput::sort(&arguments.named, &current)?;
     let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, arguments.port.unwrap_or(0));
     let listener = TcpListener::bind(address).map_err(|error| {
         format!("port {}: {error}\nhint: leave --port out, and a free one is taken", address.port())
@@ -124,25 +124,25 @@ async fn inside(server: Arc<Server>, parts: Parts, body: Body) -> Response {
     }
     let Ok(collected) = Limited::new(body, FORM_BYTES_MAX).collect().await else {
         let problem = "The form is larger than a form can be.";
-        return refused(&Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, problem });
+        return refused(&RequestRefusal { status: StatusCode::PAYLOAD_TOO_LARGE, problem });
     };
     let form = Form::parse(&String::from_utf8_lossy(&collected.to_bytes()));
-    let requested = routes::Requested { is_post: parts.method == axum::http::Method::POST, path, query, form };
+    let requested = routes::BrowserRequest { is_post: parts.method == axum::http::Method::POST, path, query, form };
     let blocking = tokio::task::spawn_blocking(move || routes::answer(&server, &requested));
     blocking.await.map_or_else(|_| internal(), respond_with)
 }
 
-fn respond_with(answer: Answer) -> Response {
+fn respond_with(answer: RouteAnswer) -> Response {
     match answer {
-        Answer::Page(text) => page(StatusCode::OK, text),
-        Answer::NotFound => not_found(),
-        Answer::Text(text) => respond(StatusCode::OK, "text/plain; charset=utf-8", text),
-        Answer::Report(text) => {
+        RouteAnswer::Page(text) => page(StatusCode::OK, text),
+        RouteAnswer::NotFound => not_found(),
+        RouteAnswer::Text(text) => respond(StatusCode::OK, "text/plain; charset=utf-8", text),
+        RouteAnswer::Report(text) => {
             let mut response = page(StatusCode::OK, text);
             response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(REPORT_POLICY));
             response
         }
-        Answer::Download { name, bytes } => {
+        RouteAnswer::Download { name, bytes } => {
             let mut response = with_headers(Response::new(Body::from(bytes)), "application/octet-stream");
             let plain: String =
                 name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
@@ -155,15 +155,15 @@ fn respond_with(answer: Answer) -> Response {
 }
 
 fn not_found() -> Response {
-    refused(&Refusal { status: StatusCode::NOT_FOUND, problem: "There is no such page." })
+    refused(&RequestRefusal { status: StatusCode::NOT_FOUND, problem: "There is no such page." })
 }
 
 fn internal() -> Response {
     let problem = "Internal error: this is a bug in hedgerow. Reload the page; the policy is as it was.";
-    refused(&Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, problem })
+    refused(&RequestRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, problem })
 }
 
-fn refused(refusal: &Refusal) -> Response {
+fn refused(refusal: &RequestRefusal) -> Response {
     page(refusal.status, pages::frame::refusal(refusal.problem).into_string())
 }
 

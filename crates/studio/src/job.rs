@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use hedgerow::{Cancel, Error, ErrorKind, Monitor};
 
-/// What a page shows of a job.
+/// The status of a job on a page.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Standing {
+pub(crate) struct JobStatus {
     pub(crate) phase: String,
     pub(crate) fraction: Option<f64>,
-    /// What a search has found so far, in words.
+    /// The best result of a search so far, in words.
     pub(crate) found: Option<String>,
     pub(crate) is_done: bool,
     /// Why it ended without a result.
@@ -19,7 +19,7 @@ pub(crate) struct Standing {
 
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// What is done, as a heading: `Publishing`.
+    /// The name of the work, as a heading: `Publishing`.
     pub(crate) name: String,
     /// The page whose result it is.
     pub(crate) page: &'static str,
@@ -27,7 +27,7 @@ pub(crate) struct Job {
     pub(crate) can_finish_early: bool,
     started: Instant,
     pub(crate) cancel: Cancel,
-    standing: Mutex<Standing>,
+    standing: Mutex<JobStatus>,
     ended: Condvar,
 }
 
@@ -72,11 +72,11 @@ impl Job {
         self.ended.notify_all();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Standing> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, JobStatus> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> JobStatus {
         self.lock().clone()
     }
 

@@ -16,7 +16,7 @@ pub(crate) enum DiffLine {
     Skipped,
 }
 
-/// What changed between two texts, with a line of context around each change.
+/// The changes between two texts, with a line of context around each change.
 pub(crate) fn diff(before: &str, after: &str) -> Vec<DiffLine> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();

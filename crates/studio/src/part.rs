@@ -16,14 +16,14 @@ const LEFT_AFTER: Duration = Duration::from_secs(3600);
 /// A file that is not whole yet. It goes when it is not moved into place, also when the browser
 /// disconnects and the server drops the request.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct PartFile {
     path: PathBuf,
     file: File,
 }
 
-impl Part {
+impl PartFile {
     /// A part of a file that is to be `path`. Only this user can read it.
-    pub(crate) fn beside(path: &Path) -> std::io::Result<Part> {
+    pub(crate) fn beside(path: &Path) -> std::io::Result<PartFile> {
         let mut bytes = [0u8; 8];
         SysRng.try_fill_bytes(&mut bytes).map_err(std::io::Error::other)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -34,7 +34,7 @@ impl Part {
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Ok(Part { file: options.open(&path)?, path })
+        Ok(PartFile { file: options.open(&path)?, path })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
@@ -52,7 +52,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -82,12 +82,12 @@ mod tests {
         let names =
             || std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
         let path = folder.path().join("people.csv");
-        let mut part = Part::beside(&path).unwrap();
+        let mut part = PartFile::beside(&path).unwrap();
         part.write(b"a\n").unwrap();
         assert_eq!(names().len(), 1);
         drop(part);
         assert!(names().is_empty());
-        let mut part = Part::beside(&path).unwrap();
+        let mut part = PartFile::beside(&path).unwrap();
         part.write(b"a\n").unwrap();
         part.into_place(&path).unwrap();
         assert_eq!(names(), std::slice::from_ref(&path));
@@ -97,7 +97,7 @@ mod tests {
             let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
             assert_eq!(mode(), 0o600);
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-            Part::beside(&path).unwrap().into_place(&path).unwrap();
+            PartFile::beside(&path).unwrap().into_place(&path).unwrap();
             assert_eq!(mode(), 0o640, "the permissions of a file that is replaced stay");
         }
     }

@@ -14,10 +14,10 @@ use crate::hierarchy_text::HierarchyText;
 const ENTRIES_MAX: usize = 2000;
 
 /// A file, folder or pattern, with the key that names it.
-pub(crate) type Named = (String, PathBuf);
+pub(crate) type NamedPath = (String, PathBuf);
 
 /// Everything that a policy names, as seen from its folder.
-pub(crate) fn of_policy(policy: &Policy, text: &str, folder: &Path) -> Vec<Named> {
+pub(crate) fn of_policy(policy: &Policy, text: &str, folder: &Path) -> Vec<NamedPath> {
     let mut named = Vec::new();
     let source = policy.source.path.to_string_lossy();
     match (&policy.source.database, source.strip_prefix("sqlite:")) {
@@ -60,12 +60,13 @@ pub(crate) fn server_of(address: &Path) -> Option<String> {
 }
 
 /// The files that the `release.toml` of a table made elsewhere names.
-fn of_description(folder: &Path) -> Vec<Named> {
+fn of_description(folder: &Path) -> Vec<NamedPath> {
     let text = crate::document::read(&folder.join("release.toml")).unwrap_or_default();
     let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
     let path_of = |item: &Item| item.as_str().map(str::to_owned);
     let source = document.get("source").and_then(|source| path_of(source.get("path")?));
-    let mut named: Vec<Named> = source.into_iter().map(|path| ("source.path".to_owned(), folder.join(path))).collect();
+    let mut named: Vec<NamedPath> =
+        source.into_iter().map(|path| ("source.path".to_owned(), folder.join(path))).collect();
     let attributes = document.get("attributes").and_then(Item::as_table_like);
     for (name, attribute) in attributes.into_iter().flat_map(|attributes| attributes.iter()) {
         let hierarchy = attribute.get("hierarchy");
@@ -93,7 +94,7 @@ pub(crate) fn of_arguments(named: &[PathBuf], policy: Option<&Path>) -> Vec<Path
 }
 
 /// The first file of a policy that the studio may not read: its key and its path.
-pub(crate) fn outside(confinement: &Confinement, policy: &Policy, text: &str, folder: &Path) -> Option<Named> {
+pub(crate) fn outside(confinement: &Confinement, policy: &Policy, text: &str, folder: &Path) -> Option<NamedPath> {
     of_policy(policy, text, folder).into_iter().find(|(key, path)| {
         let fixed = fixed_part(path);
         if !confinement.allows(&fixed) {

@@ -1,4 +1,4 @@
-//! What each request does. A GET shows a page; a POST changes the document or starts work, and
+//! The action of each request. A GET shows a page; a POST changes the document or starts work, and
 //! shows the page it came from.
 
 mod hierarchies;
@@ -16,22 +16,22 @@ use crate::edit;
 use crate::engine::{self, Data};
 use crate::form::Form;
 use crate::pages::models::{PRESETS, text};
-use crate::pages::{STEPS, View, frame, progress};
+use crate::pages::{PageView, STEPS, frame, progress};
 use crate::server::Server;
 use crate::studio::Current;
 
 /// A request of a browser that is inside.
 #[derive(Debug)]
-pub(crate) struct Requested {
+pub(crate) struct BrowserRequest {
     pub(crate) is_post: bool,
     pub(crate) path: String,
     pub(crate) query: Form,
     pub(crate) form: Form,
 }
 
-/// What it gets.
+/// The answer to a request.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum RouteAnswer {
     Page(String),
     Text(String),
     /// A report: styles in the page, no script.
@@ -43,9 +43,9 @@ pub(crate) enum Answer {
     NotFound,
 }
 
-impl From<Markup> for Answer {
-    fn from(markup: Markup) -> Answer {
-        Answer::Page(markup.into_string())
+impl From<Markup> for RouteAnswer {
+    fn from(markup: Markup) -> RouteAnswer {
+        RouteAnswer::Page(markup.into_string())
     }
 }
 
@@ -53,26 +53,30 @@ pub(crate) fn is_page(path: &str) -> bool {
     path == "/open" || STEPS.iter().any(|step| path.strip_prefix('/') == Some(step.path))
 }
 
-pub(crate) fn answer(server: &Server, requested: &Requested) -> Answer {
+pub(crate) fn answer(server: &Server, requested: &BrowserRequest) -> RouteAnswer {
     let path = requested.path.as_str();
     if !requested.is_post {
         return match path {
             "/data/sets" => fragment(server, requested, crate::pages::data::sets),
             "/hierarchies/levels" => fragment(server, requested, crate::pages::hierarchies::levels),
+            "/explore/preview" => fragment(server, requested, crate::pages::explore::preview),
             "/explore/why" => fragment(server, requested, crate::pages::explore::why),
             "/publish/checked" => fragment(server, requested, crate::pages::publish::checked),
             "/rules/implied" => fragment(server, requested, crate::pages::rules::implied),
             "/open" => frame::with_nothing_open(server, None).into(),
-            "/job" => progress::poll(server, known_page(requested.query.get("page"))).into(),
+            "/job" => {
+                let has_pictures = requested.query.get("pictures") != "no";
+                progress::poll(server, known_page(requested.query.get("page")), has_pictures).into()
+            }
             path if is_page(path) || path == "/" => {
                 frame::app(server, known_page(&path[1..]), &requested.query, None).into()
             }
-            _ => Answer::NotFound,
+            _ => RouteAnswer::NotFound,
         };
     }
     let form = &requested.form;
     if path == "/link" {
-        return Answer::Text(server.guard.new_link(form.get("what")).unwrap_or_else(|problem| problem));
+        return RouteAnswer::Text(server.guard.new_link(form.get("what")).unwrap_or_else(|problem| problem));
     }
     let named = path.trim_start_matches('/').split('/').next().unwrap_or_default();
     // A chosen node is published on the page of releases.
@@ -88,21 +92,21 @@ pub(crate) fn answer(server: &Server, requested: &Requested) -> Answer {
                 }
                 job.wait(std::time::Duration::from_millis(300));
             }
-            return progress::poll(server, page).into();
+            return progress::poll(server, page, true).into();
         }
         _ => act(server, path, form),
     };
     match done {
         Some(done) => frame::app(server, page, form, done.err().as_deref()).into(),
-        None => Answer::NotFound,
+        None => RouteAnswer::NotFound,
     }
 }
 
 /// A part of a page that takes longer than the rest, and is fetched by itself.
-fn fragment(server: &Server, requested: &Requested, part: impl Fn(&View<'_>) -> Markup) -> Answer {
-    let Ok(current) = document(server) else { return Answer::NotFound };
+fn fragment(server: &Server, requested: &BrowserRequest, part: impl Fn(&PageView<'_>) -> Markup) -> RouteAnswer {
+    let Ok(current) = document(server) else { return RouteAnswer::NotFound };
     let data = server.studio.found().data.clone();
-    part(&View { server, current: &current, data, query: &requested.query }).into()
+    part(&PageView { server, current: &current, data, query: &requested.query }).into()
 }
 
 /// The name of a step; the first one for anything else.
@@ -249,9 +253,10 @@ fn publish(server: &Server, what: &str, form: &Form) -> Option<Result<(), String
             _ => Err("The share of rows that may be suppressed is from 0 to 100 %.".to_owned()),
         },
         "run" => publish_release(server, form.get("destination"), Vec::new()),
-        "compare" => run(server, "Comparing methods", "publish", false, |policy, data, text, found, monitor| {
+        "compare" => run(server, "Comparing methods", "publish", false, |policy, data, version, found, monitor| {
             let compared = engine::compare(policy, data, monitor)?;
-            found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).compared = Some((text, Arc::new(compared)));
+            found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).compared =
+                Some((version, Arc::new(compared)));
             Ok(())
         }),
         _ => return None,
@@ -262,10 +267,10 @@ fn publish(server: &Server, what: &str, form: &Form) -> Option<Result<(), String
 pub(crate) fn publish_release(server: &Server, destination: &str, levels: Vec<(String, u64)>) -> Result<(), String> {
     let destination = server.studio.confinement.new_path(destination)?;
     let word = results::levels_word(&levels);
-    run(server, "Publishing", "publish", true, move |policy, data, text, found, monitor| {
+    run(server, "Publishing", "publish", true, move |policy, data, version, found, monitor| {
         let published = engine::publish(policy, data, &destination, levels, monitor)?;
         let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        (found.published, found.levels) = (Some((text, Arc::new(published))), word);
+        (found.published, found.levels) = (Some((version, Arc::new(published))), word);
         (found.reported, found.query) = (None, None);
         Ok(())
     })
@@ -281,7 +286,7 @@ pub(crate) fn run(
         &Policy,
         &Data,
         String,
-        &std::sync::Mutex<engine::Found>,
+        &std::sync::Mutex<engine::Computed>,
         &hedgerow::Monitor<'_>,
     ) -> Result<(), hedgerow::Error>
     + Send
@@ -293,8 +298,10 @@ pub(crate) fn run(
     if engine::stamp(&policy).is_none() {
         return Err(format!("{}: the data file does not exist any more.", policy.source.path.display()));
     }
-    let text = current.text;
-    server.studio.start(name, page, can_finish_early, move |found, monitor| work(&policy, &data, text, found, monitor))
+    let version = current.version;
+    server
+        .studio
+        .start(name, page, can_finish_early, move |found, monitor| work(&policy, &data, version, found, monitor))
 }
 
 fn count_sets(server: &Server) -> Result<(), String> {
@@ -351,7 +358,7 @@ fn database(server: &Server, address: &str) -> Result<PathBuf, String> {
 }
 
 /// After a file was received.
-pub(crate) fn uploaded(server: &Server, query: &Form, received: Result<PathBuf, String>) -> Answer {
+pub(crate) fn uploaded(server: &Server, query: &Form, received: Result<PathBuf, String>) -> RouteAnswer {
     let done = received.and_then(|path| match query.get("as") {
         "data" => server.studio.open_uploaded(&path),
         "release" => results::describe(server, &path),
@@ -362,13 +369,13 @@ pub(crate) fn uploaded(server: &Server, query: &Form, received: Result<PathBuf, 
         _ => Ok(()),
     });
     match done {
-        Ok(()) => Answer::Text(String::new()),
-        Err(problem) => Answer::Text(problem),
+        Ok(()) => RouteAnswer::Text(String::new()),
+        Err(problem) => RouteAnswer::Text(problem),
     }
 }
 
-/// What a one-time link stands for.
-pub(crate) fn once(server: &Server, what: &str) -> Answer {
+/// The answer to a one-time link.
+pub(crate) fn once(server: &Server, what: &str) -> RouteAnswer {
     let (kind, name) = what.split_once(':').unwrap_or((what, ""));
-    results::linked(server, kind, name).unwrap_or(Answer::NotFound)
+    results::linked(server, kind, name).unwrap_or(RouteAnswer::NotFound)
 }

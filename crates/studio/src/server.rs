@@ -1,4 +1,4 @@
-//! What every request reaches: who may come in, and the studio itself.
+//! The state that every request reaches: who may come in, and the studio itself.
 
 use std::sync::Arc;
 

@@ -18,12 +18,12 @@ const KEPT_MAX: usize = 24;
 
 /// Everything that is being worked out or was, the newest last.
 #[derive(Debug, Default)]
-pub(crate) struct Sides {
-    kept: Mutex<Vec<Arc<Side>>>,
+pub(crate) struct DelayedParts {
+    kept: Mutex<Vec<Arc<DelayedPart>>>,
 }
 
 #[derive(Debug)]
-struct Side {
+struct DelayedPart {
     /// The part, its data and its policy.
     key: String,
     job: Arc<Job>,
@@ -33,7 +33,7 @@ struct Side {
 
 /// A part of a page: its address, from which it is fetched, and the words while it is not there.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PagePart<'a> {
     pub(crate) key: &'a str,
     pub(crate) path: &'a str,
     pub(crate) words: &'a str,
@@ -45,11 +45,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Sides {
+impl DelayedParts {
     /// The part, or how far it is.
     pub(crate) fn part(
         &self,
-        wanted: Wanted<'_>,
+        wanted: PagePart<'_>,
         work: impl FnOnce(&Monitor<'_>) -> Result<Markup, Error> + Send + 'static,
     ) -> Markup {
         let side = self.find_or_start(wanted, work);
@@ -69,9 +69,9 @@ impl Sides {
 
     fn find_or_start(
         &self,
-        wanted: Wanted<'_>,
+        wanted: PagePart<'_>,
         work: impl FnOnce(&Monitor<'_>) -> Result<Markup, Error> + Send + 'static,
-    ) -> Arc<Side> {
+    ) -> Arc<DelayedPart> {
         let mut kept = lock(&self.kept);
         if let Some(place) = kept.iter().position(|side| side.key == wanted.key) {
             if !(wanted.again && kept[place].job.is_done() && lock(&kept[place].result).is_none()) {
@@ -95,14 +95,15 @@ impl Sides {
             *lock(&into) = Some(work(monitor)?.into_string());
             Ok(())
         });
-        let side = Arc::new(Side { key: wanted.key.to_owned(), job, result, wanted: Mutex::new(Instant::now()) });
+        let side =
+            Arc::new(DelayedPart { key: wanted.key.to_owned(), job, result, wanted: Mutex::new(Instant::now()) });
         kept.push(Arc::clone(&side));
         side
     }
 }
 
-impl Side {
-    fn shown(&self, wanted: Wanted<'_>) -> Markup {
+impl DelayedPart {
+    fn shown(&self, wanted: PagePart<'_>) -> Markup {
         let standing = self.job.standing();
         let separator = if wanted.path.contains('?') { '&' } else { '?' };
         let id: String = wanted.path.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -136,13 +137,13 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    fn wanted<'a>(key: &'a str, again: bool) -> Wanted<'a> {
-        Wanted { key, path: "/part?x=1", words: "Counting", again }
+    fn wanted<'a>(key: &'a str, again: bool) -> PagePart<'a> {
+        PagePart { key, path: "/part?x=1", words: "Counting", again }
     }
 
     #[test]
     fn a_part_is_worked_out_once() {
-        let (sides, runs) = (Sides::default(), Arc::new(AtomicUsize::new(0)));
+        let (sides, runs) = (DelayedParts::default(), Arc::new(AtomicUsize::new(0)));
         for _ in 0..3 {
             let runs = Arc::clone(&runs);
             let part = sides.part(wanted("a", false), move |_| {
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_part_that_takes_long_shows_how_far_it_is_and_can_be_canceled() {
-        let sides = Sides::default();
+        let sides = DelayedParts::default();
         let until_canceled = |monitor: &Monitor<'_>| loop {
             check(monitor)?;
             std::thread::sleep(Duration::from_millis(5));
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn work_that_no_page_asks_for_is_canceled() {
-        let sides = Sides::default();
+        let sides = DelayedParts::default();
         sides.part(wanted("a", false), |monitor| {
             loop {
                 check(monitor)?;

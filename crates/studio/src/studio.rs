@@ -1,5 +1,5 @@
-//! What the studio knows: the document, the data that it names, the work under way and what was
-//! found. Everything but the document can be computed again.
+//! The studio's state: the document, the data that it names, the work under way and what was found.
+//! Everything but the document can be computed again.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use hedgerow::{Error, ErrorKind, Monitor, Policy, Problem};
 
-use crate::arguments::{Named, is_address, is_release};
+use crate::arguments::{NamedInput, is_address, is_release};
 use crate::confine::Confinement;
 use crate::document::Document;
-use crate::engine::{self, Data, Found};
+use crate::engine::{self, Computed, Data, Glimpse};
+use crate::hierarchy_text::HierarchyText;
 use crate::job::Job;
-use crate::side::Sides;
+use crate::side::DelayedParts;
 use crate::{part, reach};
 
 /// Quick work is waited for, so that its result is the answer to the click.
@@ -27,9 +28,9 @@ pub(crate) struct Studio {
     pub(crate) releases: Vec<PathBuf>,
     document: Mutex<Option<Arc<Document>>>,
     job: Mutex<Option<Arc<Job>>>,
-    found: Arc<Mutex<Found>>,
+    found: Arc<Mutex<Computed>>,
     /// Parts of pages that are worked out by themselves.
-    pub(crate) sides: Sides,
+    pub(crate) sides: DelayedParts,
     placing: Mutex<()>,
 }
 
@@ -38,7 +39,9 @@ pub(crate) struct Studio {
 pub(crate) struct Current {
     pub(crate) document: Arc<Document>,
     pub(crate) text: String,
-    /// What is wrong with it, where something is.
+    /// The text, and the state of the hierarchy files that it names: results are about both.
+    pub(crate) version: String,
+    /// The policy, or its problems.
     pub(crate) policy: Result<Arc<Policy>, Vec<Trouble>>,
 }
 
@@ -62,12 +65,24 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.')).map(|entry| entry.path())
 }
 
+fn version(policy: Option<&Policy>, text: &str, folder: &Path) -> String {
+    let mut version = text.to_owned();
+    for attribute in policy.iter().flat_map(|policy| &policy.attributes) {
+        if let HierarchyText::File(file) = HierarchyText::of(text, &attribute.name) {
+            let known = std::fs::metadata(folder.join(&file)).ok();
+            let written = known.map(|known| (known.len(), known.modified().ok()));
+            version.push_str(&format!("\n{file} {written:?}"));
+        }
+    }
+    version
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Studio {
-    pub(crate) fn open(named: &Named) -> Result<Studio, String> {
+    pub(crate) fn open(named: &NamedInput) -> Result<Studio, String> {
         let mut paths = named.releases.clone();
         paths.extend(named.data.clone().filter(|data| !is_address(data)));
         let failed = |error: std::io::Error| format!("{}: {error}", named.folder.display());
@@ -88,7 +103,7 @@ impl Studio {
             document: Mutex::default(),
             job: Mutex::default(),
             found: Arc::default(),
-            sides: Sides::default(),
+            sides: DelayedParts::default(),
             placing: Mutex::default(),
         };
         match (&policy, &named.data) {
@@ -101,7 +116,7 @@ impl Studio {
 
     fn set_document(&self, path: &Path) {
         *lock(&self.document) = Some(Arc::new(Document::new(path)));
-        *lock(&self.found) = Found::default();
+        *lock(&self.found) = Computed::default();
     }
 
     /// Opens a policy of the working folder.
@@ -133,8 +148,9 @@ impl Studio {
             if !path.exists() {
                 self.set_document(&path);
                 let (data, policy) = (data.to_path_buf(), path);
-                return self.start("Reading the data", "data", false, move |_, monitor| {
-                    engine::propose(&data, &policy, monitor).inspect_err(|error| {
+                return self.start("Proposing a policy", "data", false, move |found, monitor| {
+                    let see = |glimpse| lock(found).glimpse = Some(Arc::new(glimpse));
+                    engine::propose(&data, &policy, see, monitor).inspect_err(|error| {
                         if is_upload && error.kind() != ErrorKind::Canceled {
                             let _ = std::fs::remove_file(&data);
                         }
@@ -170,7 +186,8 @@ impl Studio {
             Some(trouble) => Err(vec![trouble]),
             None => Ok(policy),
         });
-        Some(Ok(Current { document, text, policy }))
+        let version = version(policy.as_deref().ok(), &text, document.folder());
+        Some(Ok(Current { document, text, version, policy }))
     }
 
     /// A policy can come from elsewhere: it is not followed out of the working folder, unless it
@@ -189,7 +206,13 @@ impl Studio {
         })
     }
 
-    pub(crate) fn found(&self) -> MutexGuard<'_, Found> {
+    /// The columns of the table that is read for the first time, while its policy is proposed.
+    pub(crate) fn glimpse(&self) -> Option<Arc<Glimpse>> {
+        self.job().filter(|job| !job.is_done())?;
+        self.found().glimpse.clone()
+    }
+
+    pub(crate) fn found(&self) -> MutexGuard<'_, Computed> {
         lock(&self.found)
     }
 
@@ -213,6 +236,7 @@ impl Studio {
                 Ok(data) => {
                     let mut found = lock(found);
                     (found.data, found.unreadable, found.sets) = (Some(Arc::new(data)), None, None);
+                    found.glimpse = None;
                     Ok(())
                 }
                 Err(error) => {
@@ -239,7 +263,7 @@ impl Studio {
         name: &str,
         page: &'static str,
         can_finish_early: bool,
-        work: impl FnOnce(&Mutex<Found>, &Monitor<'_>) -> Result<(), Error> + Send + 'static,
+        work: impl FnOnce(&Mutex<Computed>, &Monitor<'_>) -> Result<(), Error> + Send + 'static,
     ) -> Result<(), String> {
         let mut slot = lock(&self.job);
         if let Some(running) = slot.as_ref().filter(|job| !job.is_done()) {

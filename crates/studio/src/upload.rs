@@ -8,7 +8,7 @@ use http_body_util::BodyExt as _;
 
 use crate::form::Form;
 use crate::pages::open::is_table;
-use crate::part::Part;
+use crate::part::PartFile;
 use crate::studio::Studio;
 
 /// The largest file that a browser may send. Larger ones are named on the command line.
@@ -50,7 +50,7 @@ pub(crate) async fn receive(studio: &Studio, query: &Form, length: Option<u64>, 
     }
     let failed = |error: std::io::Error| format!("{name}: {error}; nothing was kept");
     std::fs::create_dir_all(path.parent().ok_or("no folder")?).map_err(failed)?;
-    let part = write(Part::beside(&path).map_err(failed)?, body, name).await?;
+    let part = write(PartFile::beside(&path).map_err(failed)?, body, name).await?;
     // Two tabs may send files of one name.
     let _one_at_a_time = studio.placing();
     if path.exists() {
@@ -68,7 +68,7 @@ fn free(path: PathBuf) -> PathBuf {
     std::iter::once(path.clone()).chain(numbered).find(|path| !path.exists()).unwrap_or(path)
 }
 
-async fn write(mut part: Part, mut body: Body, name: &str) -> Result<Part, String> {
+async fn write(mut part: PartFile, mut body: Body, name: &str) -> Result<PartFile, String> {
     let failed = |error: std::io::Error| format!("{name}: {error}; nothing was kept");
     let mut bytes = 0u64;
     while let Some(frame) = body.frame().await {

@@ -53,11 +53,11 @@ fn below(bits: u32, bound: u32) -> u32 {
 /// shared by at most two sides, and one draw picks the slot and the side.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadedDie {
-    slots: Vec<Slot>,
+    slots: Vec<DieSlot>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct DieSlot {
     /// Below this (of 2³²) the slot's own side comes up, else the other one.
     own_below: u64,
     own: u8,
@@ -73,8 +73,8 @@ impl LoadedDie {
         // Every slot holds `total`; a side fills `weight × sides`.
         let mut left: Vec<u64> = weights.iter().map(|weight| weight * sides).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&side| left[side] < total);
-        let mut slots: Vec<Slot> =
-            (0..weights.len()).map(|side| Slot { own_below: 1 << 32, own: side as u8, other: side as u8 }).collect();
+        let mut slots: Vec<DieSlot> =
+            (0..weights.len()).map(|side| DieSlot { own_below: 1 << 32, own: side as u8, other: side as u8 }).collect();
         while let (Some(needy), Some(&donor)) = (small.pop(), large.last()) {
             slots[needy].own_below = ((u128::from(left[needy]) << 32) / u128::from(total)) as u64;
             slots[needy].other = donor as u8;

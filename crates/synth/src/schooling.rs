@@ -82,8 +82,8 @@ pub(crate) fn dice() -> Vec<[LoadedDie; 2]> {
         .collect()
 }
 
-/// What an employer requires: 0 no diploma, 1 high school, 2 some college or vocational, 3
-/// bachelor, 4 more.
+/// The schooling that an employer requires: 0 no diploma, 1 high school, 2 some college or
+/// vocational, 3 bachelor, 4 more.
 pub(crate) fn requirement(level: u8) -> usize {
     match level {
         0..=9 => 0,

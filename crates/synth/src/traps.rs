@@ -1,4 +1,4 @@
-//! What the tables with traps share: counties, names, and even draws.
+//! Shared parts of the tables with traps: counties, names, and even draws.
 
 use crate::chance::Random;
 

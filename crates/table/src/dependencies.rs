@@ -16,13 +16,13 @@ mod tally;
 
 use std::cmp::Ordering;
 
-use crate::engine::{Answer, Engine};
+use crate::engine::{Engine, EngineAnswer};
 use crate::{Codes, Progress, Ratio, TableError, parallel};
-use tally::{Sampling, Tally};
+use tally::{DependencyTally, Sampling};
 
 /// A dependency in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dependency {
+pub struct TableDependency {
     /// Positions in the engine's profile, ascending: one or two.
     pub from: Vec<usize>,
     pub to: usize,
@@ -32,7 +32,7 @@ pub struct Dependency {
 
 /// Which dependencies are looked for.
 #[derive(Debug, Clone)]
-pub struct Wanted<'a> {
+pub struct DependencySearch<'a> {
     /// The columns that may be on the left.
     pub from: &'a [usize],
     /// The columns that may be on the right; a column does not determine itself.
@@ -51,9 +51,9 @@ pub const PAIRED_MAX: usize = 64;
 /// `None` where the engine does not show its rows.
 pub fn find(
     engine: &dyn Engine,
-    wanted: &Wanted<'_>,
+    wanted: &DependencySearch<'_>,
     progress: &dyn Progress,
-) -> Result<Option<Vec<Dependency>>, TableError> {
+) -> Result<Option<Vec<TableDependency>>, TableError> {
     let mut found = Vec::new();
     let pairs = pairs_of(wanted.from);
     let singles: Vec<Vec<usize>> = wanted.from.iter().map(|&column| vec![column]).collect();
@@ -82,7 +82,8 @@ pub fn deviating(
     dependencies: &[(Vec<usize>, usize)],
     progress: &dyn Progress,
 ) -> Result<Option<Vec<u64>>, TableError> {
-    let tallies = dependencies.iter().map(|(from, to)| Tally::new(engine, from, &[*to], Sampling::All)).collect();
+    let tallies =
+        dependencies.iter().map(|(from, to)| DependencyTally::new(engine, from, &[*to], Sampling::All)).collect();
     let tallies = count(engine, tallies, progress)?;
     Ok(tallies.map(|tallies| tallies.iter().map(|tally| tally.evidence(0).deviating).collect()))
 }
@@ -101,7 +102,7 @@ fn pairs_of(columns: &[usize]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-fn follows(found: &[Dependency], from: &[usize], to: usize) -> bool {
+fn follows(found: &[TableDependency], from: &[usize], to: usize) -> bool {
     found.iter().any(|known| known.to == to && known.from.iter().all(|column| from.contains(column)))
 }
 
@@ -111,24 +112,25 @@ fn examine(
     tolerance: Ratio,
     tests: usize,
     progress: &dyn Progress,
-) -> Result<Option<Vec<Dependency>>, TableError> {
+) -> Result<Option<Vec<TableDependency>>, TableError> {
     let rows = engine.profile().rows as u64;
     let counts = |column: usize| &engine.profile().columns[column].counts;
     let most_frequent = |column: usize| counts(column).iter().copied().max().unwrap_or(0);
     let mut left = candidates;
     if rows > tally::SAMPLE_ROWS {
-        let sampled = left.iter().map(|(from, to)| Tally::new(engine, from, to, Sampling::of(engine, from))).collect();
+        let sampled =
+            left.iter().map(|(from, to)| DependencyTally::new(engine, from, to, Sampling::of(engine, from))).collect();
         let Some(sampled) = count(engine, sampled, progress)? else { return Ok(None) };
         left = sampled.iter().filter_map(|tally| tally.not_refuted(tolerance)).collect();
     }
-    let exact = left.iter().map(|(from, to)| Tally::new(engine, from, to, Sampling::All)).collect();
+    let exact = left.iter().map(|(from, to)| DependencyTally::new(engine, from, to, Sampling::All)).collect();
     let Some(exact) = count(engine, exact, progress)? else { return Ok(None) };
     let mut found = Vec::new();
     for tally in &exact {
         for (index, &to) in tally.to.iter().enumerate() {
             let evidence = tally.evidence(index);
             if evidence.deviating <= tolerance.floor_of(rows) && evidence.is_real(rows, most_frequent(to), tests) {
-                found.push(Dependency { from: tally.from.clone(), to, deviating: evidence.deviating });
+                found.push(TableDependency { from: tally.from.clone(), to, deviating: evidence.deviating });
             }
         }
     }
@@ -139,9 +141,9 @@ fn examine(
 /// One scan for all tallies. `None` where the engine does not show its rows.
 fn count(
     engine: &dyn Engine,
-    mut tallies: Vec<Tally>,
+    mut tallies: Vec<DependencyTally>,
     progress: &dyn Progress,
-) -> Result<Option<Vec<Tally>>, TableError> {
+) -> Result<Option<Vec<DependencyTally>>, TableError> {
     if tallies.is_empty() {
         return Ok(Some(tallies));
     }
@@ -164,8 +166,8 @@ fn count(
         Ok(())
     })?;
     Ok(match scanned {
-        Answer::Exact(()) => Some(tallies),
-        Answer::Unsupported(_) => None,
+        EngineAnswer::Exact(()) => Some(tallies),
+        EngineAnswer::Unsupported(_) => None,
     })
 }
 

@@ -16,7 +16,7 @@ pub const ROWS_MAX: usize = u32::MAX as usize - 1;
 
 /// The answer of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer<T> {
+pub enum EngineAnswer<T> {
     Exact(T),
     /// And why.
     Unsupported(String),
@@ -24,7 +24,7 @@ pub enum Answer<T> {
 
 /// The profile of a table: the columns, before rows are counted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Profile {
+pub struct TableProfile {
     pub rows: usize,
     /// Every column of the source in order, also those that were not read.
     pub header: Vec<String>,
@@ -49,18 +49,18 @@ pub struct Distinct {
 }
 
 /// Some rows as codes of the profile's domains, column by column.
-pub type Chunk = Vec<Codes>;
+pub type CodeChunk = Vec<Codes>;
 
 /// Takes the chunks of a scan, some at once, in the order of the rows.
-pub type Visit<'v> = dyn FnMut(Vec<Chunk>) -> Result<(), TableError> + 'v;
+pub type Visit<'v> = dyn FnMut(Vec<CodeChunk>) -> Result<(), TableError> + 'v;
 
 /// The engine that holds the rows.
 pub trait Engine {
     /// The columns with their values.
-    fn profile(&self) -> &Profile;
+    fn profile(&self) -> &TableProfile;
 
     /// The distinct rows over some columns, by their positions in the profile.
-    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError>;
+    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<EngineAnswer<Distinct>, TableError>;
 
     /// The bytes that distinct rows may take beside what a search makes of them.
     fn distinct_bytes_max(&self) -> usize {
@@ -68,8 +68,12 @@ pub trait Engine {
     }
 
     /// All rows once, with these columns: chunks of [`CHUNK_ROWS`] rows.
-    fn scan(&self, columns: &[usize], progress: &dyn Progress, visit: &mut Visit<'_>)
-    -> Result<Answer<()>, TableError>;
+    fn scan(
+        &self,
+        columns: &[usize],
+        progress: &dyn Progress,
+        visit: &mut Visit<'_>,
+    ) -> Result<EngineAnswer<()>, TableError>;
 }
 
 /// A table whose equal rows are held once: all that a search on a frequency set looks at.
@@ -87,7 +91,11 @@ pub struct Counted {
 
 impl Counted {
     /// The distinct rows over the columns named; names that the table lacks are ignored.
-    pub fn of(engine: &dyn Engine, names: &[&str], progress: &dyn Progress) -> Result<Answer<Counted>, TableError> {
+    pub fn of(
+        engine: &dyn Engine,
+        names: &[&str],
+        progress: &dyn Progress,
+    ) -> Result<EngineAnswer<Counted>, TableError> {
         let profile = engine.profile();
         if profile.rows > ROWS_MAX {
             let problem = format!("the table has {} rows, and at most {ROWS_MAX} can be counted", profile.rows);
@@ -97,8 +105,8 @@ impl Counted {
         let position = |name: &&str| profile.columns.iter().position(|column| column.name == *name);
         let positions: Vec<usize> = names.iter().filter_map(position).collect();
         let distinct = match engine.distinct(&positions, progress)? {
-            Answer::Exact(distinct) => distinct,
-            Answer::Unsupported(why) => return Ok(Answer::Unsupported(why)),
+            EngineAnswer::Exact(distinct) => distinct,
+            EngineAnswer::Unsupported(why) => return Ok(EngineAnswer::Unsupported(why)),
         };
         let mut columns: Vec<Column> = Vec::with_capacity(profile.columns.len());
         for ColumnProfile { name, domain, .. } in &profile.columns {
@@ -111,7 +119,7 @@ impl Counted {
         let (header, warnings) = (profile.header.clone(), profile.warnings.clone());
         let table = Table { columns, rows: distinct.counts.len(), header, warnings };
         let values = profile.columns.iter().map(|column| column.counts.clone()).collect();
-        Ok(Answer::Exact(Counted { table, counts: distinct.counts, rows: profile.rows as u64, values }))
+        Ok(EngineAnswer::Exact(Counted { table, counts: distinct.counts, rows: profile.rows as u64, values }))
     }
 
     /// How many rows carry each code of a column.
@@ -125,7 +133,7 @@ impl Counted {
 #[derive(Debug)]
 pub struct Embedded<'a> {
     table: &'a Table,
-    profile: Profile,
+    profile: TableProfile,
 }
 
 impl<'a> Embedded<'a> {
@@ -135,7 +143,7 @@ impl<'a> Embedded<'a> {
             domain: column.domain.clone(),
             counts: column.counts(),
         };
-        let profile = Profile {
+        let profile = TableProfile {
             rows: table.rows,
             header: table.header.clone(),
             columns: table.columns.iter().map(profile).collect(),
@@ -146,11 +154,11 @@ impl<'a> Embedded<'a> {
 }
 
 impl Engine for Embedded<'_> {
-    fn profile(&self) -> &Profile {
+    fn profile(&self) -> &TableProfile {
         &self.profile
     }
 
-    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
+    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<EngineAnswer<Distinct>, TableError> {
         crate::frequency::distinct(self, columns, usize::MAX, progress)
     }
 
@@ -159,7 +167,7 @@ impl Engine for Embedded<'_> {
         columns: &[usize],
         progress: &dyn Progress,
         visit: &mut Visit<'_>,
-    ) -> Result<Answer<()>, TableError> {
+    ) -> Result<EngineAnswer<()>, TableError> {
         scan_chunks(self.table.rows, progress, visit, |range| {
             Ok(columns.iter().map(|&column| self.table.columns[column].codes.slice(range.clone())).collect())
         })
@@ -174,8 +182,8 @@ pub(crate) fn scan_chunks(
     rows: usize,
     progress: &dyn Progress,
     visit: &mut Visit<'_>,
-    load: impl Fn(Range<usize>) -> Result<Chunk, TableError> + Sync,
-) -> Result<Answer<()>, TableError> {
+    load: impl Fn(Range<usize>) -> Result<CodeChunk, TableError> + Sync,
+) -> Result<EngineAnswer<()>, TableError> {
     let chunks = rows.div_ceil(CHUNK_ROWS);
     for first in (0..chunks).step_by(CHUNKS_AT_ONCE) {
         progress.check()?;
@@ -185,7 +193,7 @@ pub(crate) fn scan_chunks(
         });
         visit(loaded.into_iter().collect::<Result<_, _>>()?)?;
     }
-    Ok(Answer::Exact(()))
+    Ok(EngineAnswer::Exact(()))
 }
 
 #[cfg(test)]
@@ -194,29 +202,29 @@ mod tests {
     use crate::NoProgress;
 
     /// As a cluster would have them.
-    struct Many(Profile);
+    struct Many(TableProfile);
 
     impl Engine for Many {
-        fn profile(&self) -> &Profile {
+        fn profile(&self) -> &TableProfile {
             &self.0
         }
 
-        fn distinct(&self, _: &[usize], _: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
-            Ok(Answer::Exact(Distinct { columns: Vec::new(), counts: vec![self.0.rows as u32] }))
+        fn distinct(&self, _: &[usize], _: &dyn Progress) -> Result<EngineAnswer<Distinct>, TableError> {
+            Ok(EngineAnswer::Exact(Distinct { columns: Vec::new(), counts: vec![self.0.rows as u32] }))
         }
 
-        fn scan(&self, _: &[usize], _: &dyn Progress, _: &mut Visit<'_>) -> Result<Answer<()>, TableError> {
-            Ok(Answer::Unsupported(String::new()))
+        fn scan(&self, _: &[usize], _: &dyn Progress, _: &mut Visit<'_>) -> Result<EngineAnswer<()>, TableError> {
+            Ok(EngineAnswer::Unsupported(String::new()))
         }
     }
 
     #[test]
     fn rows_whose_counts_would_not_fit_are_refused() {
         let of = |rows| {
-            let profile = Profile { rows, header: Vec::new(), columns: Vec::new(), warnings: Vec::new() };
+            let profile = TableProfile { rows, header: Vec::new(), columns: Vec::new(), warnings: Vec::new() };
             Counted::of(&Many(profile), &[], &NoProgress)
         };
-        assert!(matches!(of(ROWS_MAX), Ok(Answer::Exact(counted)) if counted.counts == [u32::MAX - 1]));
+        assert!(matches!(of(ROWS_MAX), Ok(EngineAnswer::Exact(counted)) if counted.counts == [u32::MAX - 1]));
         for rows in [ROWS_MAX + 1, u32::MAX as usize + 3] {
             let error = of(rows).unwrap_err().to_string();
             assert!(error.contains(&format!("{rows} rows, and at most 4294967294")), "{error}");

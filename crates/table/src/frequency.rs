@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use crate::{Codes, parallel, with_codes};
 use order::in_order;
-use tally::{CHUNK, Tally, tally_apart, tally_chunks};
+use tally::{CHUNK, KeyTally, tally_apart, tally_chunks};
 
 mod distinct;
 mod growing;
@@ -57,14 +57,14 @@ macro_rules! with_words {
 
 /// Where one attribute's code sits in a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field {
+pub struct KeyField {
     word: usize,
     shift: u32,
     /// The field's bits before shifting.
     mask: u64,
 }
 
-impl Field {
+impl KeyField {
     /// No code is as large.
     pub fn values(self) -> usize {
         (self.mask as usize).saturating_add(1)
@@ -86,7 +86,7 @@ impl Field {
 /// The bit fields of all attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    fields: Vec<Field>,
+    fields: Vec<KeyField>,
     words: usize,
 }
 
@@ -102,7 +102,7 @@ impl Layout {
         // them lie together, and what a roll-up merges is mostly found within one chunk.
         let mut order: Vec<usize> = (0..cardinalities.len()).filter(|&attribute| has_field(attribute)).collect();
         order.sort_by_key(|&attribute| Reverse(cardinalities[attribute]));
-        let mut fields = vec![Field { word: 0, shift: 0, mask: 0 }; cardinalities.len()];
+        let mut fields = vec![KeyField { word: 0, shift: 0, mask: 0 }; cardinalities.len()];
         let (mut word, mut used) = (0usize, 0u32);
         for attribute in order {
             let bits = usize::BITS - cardinalities[attribute].saturating_sub(1).leading_zeros();
@@ -111,7 +111,7 @@ impl Layout {
                 word += 1;
                 used = 0;
             }
-            fields[attribute] = Field { word, shift: used, mask: u64::MAX >> (64 - bits) };
+            fields[attribute] = KeyField { word, shift: used, mask: u64::MAX >> (64 - bits) };
             used += bits;
         }
         (word < WORDS_MAX).then_some(Layout { fields, words: word + 1 })
@@ -125,7 +125,7 @@ impl Layout {
         self.fields.len()
     }
 
-    pub fn field(&self, attribute: usize) -> Field {
+    pub fn field(&self, attribute: usize) -> KeyField {
         self.fields[attribute]
     }
 
@@ -147,13 +147,13 @@ impl Layout {
 
 /// A change of levels: which fields take a new code, and which.
 #[derive(Debug, Clone)]
-pub struct Recoding<const W: usize> {
+pub struct LevelChange<const W: usize> {
     keep: [u64; W],
     /// A field and, for every old code, the new one already shifted into place.
-    changes: Vec<(Field, Vec<u64>)>,
+    changes: Vec<(KeyField, Vec<u64>)>,
 }
 
-impl<const W: usize> Recoding<W> {
+impl<const W: usize> LevelChange<W> {
     /// `changes` maps old codes to new ones for some attributes; the others stay.
     pub fn new<'a>(layout: &Layout, changes: impl IntoIterator<Item = (usize, &'a [u32])>) -> Self {
         let mut keep = [u64::MAX; W];
@@ -165,7 +165,7 @@ impl<const W: usize> Recoding<W> {
                 (field, map.iter().map(|&code| u64::from(code) << field.shift).collect())
             })
             .collect();
-        Recoding { keep, changes }
+        LevelChange { keep, changes }
     }
 
     /// The bits above every field that changes, in the order of keys: the last word is the highest.
@@ -242,7 +242,7 @@ impl<const W: usize> FrequencySet<W> {
     }
 
     /// The same rows on coarser levels.
-    pub fn roll_up(&self, recoding: &Recoding<W>) -> Self {
+    pub fn roll_up(&self, recoding: &LevelChange<W>) -> Self {
         let recoded = |range: Range<usize>| {
             let keys = self.keys[range.clone()].iter().map(|key| recoding.apply(key)).collect();
             (keys, Cow::Borrowed(&self.counts[range]))
@@ -313,7 +313,7 @@ impl<const W: usize> FrequencySet<W> {
 
     /// Which entries agree on the bits of `mask`.
     pub fn classes(&self, mask: &[u64; W]) -> Classes {
-        let mut tally = Tally::<W>::new(self.len() / 4);
+        let mut tally = KeyTally::<W>::new(self.len() / 4);
         let of_entry = self
             .keys
             .iter()
@@ -324,8 +324,8 @@ impl<const W: usize> FrequencySet<W> {
     }
 
     /// For every entry of a finer set, the entry here that it is rolled up into.
-    pub fn places_of(&self, finer: &FrequencySet<W>, recoding: &Recoding<W>) -> Vec<u32> {
-        let tally = Tally::of_distinct(&self.keys);
+    pub fn places_of(&self, finer: &FrequencySet<W>, recoding: &LevelChange<W>) -> Vec<u32> {
+        let tally = KeyTally::of_distinct(&self.keys);
         let mut places = vec![0; finer.len()];
         for (keys, places) in finer.keys.chunks(KEYS_AT_ONCE).zip(places.chunks_mut(KEYS_AT_ONCE)) {
             let mut recoded = [[0u64; W]; KEYS_AT_ONCE];
@@ -339,7 +339,7 @@ impl<const W: usize> FrequencySet<W> {
 
     /// For every row of the table that was counted, its entry.
     pub fn places_of_rows(&self, layout: &Layout, columns: &[&Codes], rows: usize) -> Vec<u32> {
-        let tally = Tally::of_distinct(&self.keys);
+        let tally = KeyTally::of_distinct(&self.keys);
         let pieces = parallel::map_ranges(rows, CHUNK, |range| {
             let mut keys = vec![[0u64; W]; range.len()];
             pack(layout, columns, range, &mut keys);
@@ -401,7 +401,8 @@ mod tests {
         let layout = Layout::new(cardinalities).unwrap();
         let set = FrequencySet::<W>::of_rows(&layout, &columns.iter().collect::<Vec<_>>(), rows);
         let maps: Vec<Vec<u32>> = cardinalities.iter().map(|&c| (0..c as u32).map(|code| code / 3).collect()).collect();
-        let recoding = Recoding::new(&layout, maps.iter().enumerate().step_by(2).map(|(a, map)| (a, map.as_slice())));
+        let recoding =
+            LevelChange::new(&layout, maps.iter().enumerate().step_by(2).map(|(a, map)| (a, map.as_slice())));
         let coarse = set.roll_up(&recoding);
         let mut fine_naive: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
         let mut coarse_naive: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
@@ -454,7 +455,7 @@ mod tests {
                 let divisor = if coarse[attribute] { 1 } else { 2 };
                 let map: Vec<u32> = (0..cardinalities[attribute] as u32).map(|code| code / divisor).collect();
                 coarse[attribute] = true;
-                set = set.roll_up(&Recoding::new(&layout, [(attribute, map.as_slice())]));
+                set = set.roll_up(&LevelChange::new(&layout, [(attribute, map.as_slice())]));
                 let mut naive: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
                 for row in 0..rows {
                     let code = |a: usize| columns[a].get(row) / if coarse[a] { 2 } else { 1 };

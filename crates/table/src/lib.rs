@@ -30,13 +30,13 @@ pub use codes::Codes;
 pub use column::{Column, Table};
 pub use date_format::DateFormat;
 pub use domain::{Domain, Kind, Values};
-pub use engine::{Answer, Counted, Engine, Profile};
+pub use engine::{Counted, Engine, EngineAnswer, TableProfile};
 pub use error::{About, InputError, Refusal, TableError};
 pub use exact::{Ratio, gcd};
-pub use frequency::{Classes, FrequencySet, Layout, Recoding};
+pub use frequency::{Classes, FrequencySet, Layout, LevelChange};
 pub use hierarchy::{Bound, Cover, DateUnit, Hierarchy, HierarchySpec, Label, Level};
 pub use progress::{NoProgress, Progress};
-pub use read::{Cells, Format, TableBuilder};
+pub use read::{ColumnCells, Format, TableBuilder};
 pub use spill::Spill;
 #[cfg(feature = "arrow")]
 pub use to_arrow::to_arrow;

@@ -96,20 +96,20 @@ impl Spill {
 #[derive(Debug)]
 pub struct SpillFile {
     spill: Spill,
-    opened: Mutex<Option<Opened>>,
+    opened: Mutex<Option<OpenedSpill>>,
     /// Bytes of codes that stayed in memory.
     held: AtomicU64,
 }
 
 #[derive(Debug)]
-struct Opened {
+struct OpenedSpill {
     file: File,
     end: u64,
     /// Where a file that is open cannot lose its name.
     to_remove: Option<PathBuf>,
 }
 
-impl Drop for Opened {
+impl Drop for OpenedSpill {
     fn drop(&mut self) {
         if let Some(path) = &self.to_remove {
             let _ = std::fs::remove_file(path);
@@ -173,7 +173,7 @@ impl SpillFile {
         Ok(Kept::Disk(self.append_codes(&codes)?))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Opened>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<OpenedSpill>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -219,7 +219,7 @@ impl Kept {
 }
 
 /// A new file that only this process can open.
-fn open(folder: &Path) -> io::Result<Opened> {
+fn open(folder: &Path) -> io::Result<OpenedSpill> {
     const TRIES: u32 = 1000;
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
@@ -232,7 +232,7 @@ fn open(folder: &Path) -> io::Result<Opened> {
         match options.open(&path) {
             Ok(file) => {
                 let to_remove = std::fs::remove_file(&path).is_err().then_some(path);
-                return Ok(Opened { file, end: 0, to_remove });
+                return Ok(OpenedSpill { file, end: 0, to_remove });
             }
             // Left by a process that had the same number.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

@@ -23,7 +23,7 @@ pub struct Uniqueness {
     pub complete: bool,
 }
 
-/// Whom the rows are about.
+/// The subjects of the rows.
 #[derive(Debug, Clone, Copy)]
 pub enum People<'a> {
     /// Each row about another person.
@@ -46,7 +46,8 @@ pub fn examine(columns: &[&Column], people: People<'_>, people_min: u64) -> Uniq
     let mut uniqueness = Uniqueness { found: Vec::new(), complete: true };
     let mut cells_left = CELLS_MAX;
     for size in 1..=TOGETHER_MAX {
-        let mut search = Search { columns, people, people_min, size, cells_left: &mut cells_left, complete: true };
+        let mut search =
+            UniquenessSearch { columns, people, people_min, size, cells_left: &mut cells_left, complete: true };
         let known = uniqueness.found.clone();
         let is_new = |together: &[usize]| {
             !known.iter().any(|found| found.columns.iter().all(|column| together.contains(column)))
@@ -64,7 +65,8 @@ pub fn most_telling(columns: &[&Column], people: People<'_>) -> Uniqueness {
     let mut cells_left = CELLS_MAX;
     for size in 1..=TOGETHER_MAX {
         let people_min = uniqueness.found.last().map_or(0, |smaller| smaller.people);
-        let mut search = Search { columns, people, people_min, size, cells_left: &mut cells_left, complete: true };
+        let mut search =
+            UniquenessSearch { columns, people, people_min, size, cells_left: &mut cells_left, complete: true };
         let mut most: Option<UniqueColumns> = None;
         search.extend(&Chosen::none(), &|_| true, &mut |found| {
             if most.as_ref().is_none_or(|most| found.people > most.people) {
@@ -82,7 +84,7 @@ pub fn singled_out(columns: &[&Column], people: People<'_>) -> u64 {
     columns.iter().fold(Chosen::none(), |chosen, column| chosen.with(0, column)).singled_out(people)
 }
 
-struct Search<'s> {
+struct UniquenessSearch<'s> {
     columns: &'s [&'s Column],
     people: People<'s>,
     people_min: u64,
@@ -91,7 +93,7 @@ struct Search<'s> {
     complete: bool,
 }
 
-impl Search<'_> {
+impl UniquenessSearch<'_> {
     fn extend(&mut self, chosen: &Chosen, is_wanted: &dyn Fn(&[usize]) -> bool, visit: &mut dyn FnMut(UniqueColumns)) {
         let from = chosen.columns.last().map_or(0, |last| last + 1);
         for index in from..self.columns.len() {

@@ -7,9 +7,9 @@ use hedgerow_table::{Codes, Domain, InputError, Table, TableError, with_words};
 use serde_json::{Value, json};
 
 use crate::units;
-use hedgerow_privacy::guarantee::Measure;
+use hedgerow_privacy::guarantee::ClassMeasure;
 use hedgerow_privacy::judge::Achieved;
-use hedgerow_privacy::{Community, Context, Judge, KnownRows, Model, Rule, Tree, models};
+use hedgerow_privacy::{BoundRule, Community, Context, Judge, KnownRows, Model, Tree, models};
 
 /// A rule in terms of a table's columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,7 +142,7 @@ pub fn check_counted(
             models::guarantee(model, &rule.context(domain))
                 .map_err(|unfit| unfit.refusal(rule.protect.as_deref().unwrap_or_default(), model.name(), place))
         };
-        bound.push(Rule {
+        bound.push(BoundRule {
             know: rule.know.iter().map(position).collect(),
             protect: rule.protect.as_ref().map(position),
             guarantees: rule.require.iter().map(guarantee).collect::<Result<_, InputError>>()?,
@@ -184,7 +184,7 @@ pub(crate) fn squares(sizes: impl Iterator<Item = u64>) -> u128 {
 
 /// Whole numbers as such; others to twelve places, towards the worse side so that a claim never
 /// flatters.
-fn rounded(measure: &Measure) -> Value {
+fn rounded(measure: &ClassMeasure) -> Value {
     let value = measure.value;
     if value.is_finite() && value.fract() == 0.0 && value.abs() < 1e15 {
         return json!(value as i64);

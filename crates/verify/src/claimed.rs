@@ -4,7 +4,7 @@
 
 use hedgerow_privacy::Model;
 use hedgerow_release::manifest::{Claim, Manifest};
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{JointShare, Release, ReleaseTables};
 use hedgerow_table::Domain;
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ fn of_numbers(claim: &Claim, manifest: &Manifest, release: &Release) -> Vec<Stri
         let most = match (name.as_str(), release.tables()) {
             ("alpha" | "t", _) => 1.0,
             // Counterfeits count in classes, and other tables may be finer than the first.
-            (_, Tables::Cloned(_) | Tables::Decomposed(_)) => f64::INFINITY,
+            (_, ReleaseTables::Cloned(_) | ReleaseTables::Decomposed(_)) => f64::INFINITY,
             ("l", _) if values.is_some() => values.map_or(0, Domain::cardinality) as f64,
             ("k" | "l" | "m", _) => manifest.hedgerow.rows.out as f64,
             _ => f64::INFINITY,
@@ -97,6 +97,13 @@ fn across_releases(claim: &Claim, release: &Release) -> Vec<String> {
     };
     let names_releases = listed.is_some_and(|listed| !listed.is_empty() && listed.iter().all(is_digest));
     check(names_releases, "the manifest does not name the releases that it was judged with");
+    let spelled = claim.required.get("values").map(Value::as_object);
+    let are_texts = spelled.is_none_or(|texts| texts.is_some_and(|texts| texts.values().all(Value::is_string)));
+    check(are_texts, "the manifest says in a way that cannot be read which texts of others mean its values");
+    let shares = claim.required.get("joint").map(Value::as_array);
+    let is_share = |share: &Value| share.as_str().is_some_and(|share| JointShare::parse(share).is_ok());
+    let are_shares = shares.is_none_or(|shares| shares.is_some_and(|shares| shares.iter().all(is_share)));
+    check(are_shares, "the manifest states shares of people that cannot be read");
     problems
 }
 
@@ -129,6 +136,12 @@ mod tests {
             claim("recursive-l-diversity", json!({"c": 3, "l": 2}), json!({"c": 1, "l": 2}), true),
             claim("entropy-l-diversity", json!({"l": 2}), json!({"l": 1.9999999999999}), true),
             across(json!(2)),
+            claim(
+                CROSS_RELEASE,
+                json!({"l": 2, "releases": [digest], "values": {"alpha": "a"}, "joint": ["P(ill = a | zip = 1) = 1/2"]}),
+                json!({"l": 2}),
+                true,
+            ),
         ];
         for claim in honest {
             assert_eq!(contradictions(&manifest(claim.clone()), &release), [""; 0], "{claim}");
@@ -151,6 +164,14 @@ mod tests {
             across(json!(3)),
             across(json!(-2)),
             across(Value::Null),
+            claim(CROSS_RELEASE, json!({"l": 2, "releases": [digest], "values": {"Ann": 3}}), json!({"l": 2}), true),
+            claim(CROSS_RELEASE, json!({"l": 2, "releases": [digest], "values": ["Ann"]}), json!({"l": 2}), true),
+            claim(
+                CROSS_RELEASE,
+                json!({"l": 2, "releases": [digest], "joint": ["Ann has the flu"]}),
+                json!({"l": 2}),
+                true,
+            ),
             claim(CROSS_RELEASE, json!({"l": 2}), json!({"l": 2}), true),
             claim(CROSS_RELEASE, json!({"l": 2, "releases": [digest]}), json!({}), true),
             claim(CROSS_RELEASE, json!({"l": 0, "releases": [digest]}), json!({"l": 2}), true),

@@ -21,7 +21,7 @@ use serde::Serialize;
 pub struct ClonePromise {
     /// One over the overlap of the classes with the source.
     pub beta: f64,
-    /// The consequence.
+    /// The largest gain in an adversary's confidence against a release with the same distribution.
     pub theta: f64,
     /// The consequence for some other β.
     pub theta_at: Vec<ThetaAt>,

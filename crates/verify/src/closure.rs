@@ -7,8 +7,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use hedgerow_privacy::{Class, Distribution, Guarantee, Judge, KnownRows, Model, Rule, UnitRows, UnitTerms, models};
-use hedgerow_release::{Release, Tables};
+use hedgerow_privacy::{
+    BoundRule, Class, Distribution, Guarantee, Judge, KnownRows, Model, UnitRows, UnitTerms, models,
+};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Codes, Column, Domain, InputError, Table, TableError, with_words};
 
 use crate::check::NamedRule;
@@ -16,14 +18,14 @@ use crate::check::NamedRule;
 /// Released attributes whose texts show another one, whatever label it has: a census tract beside a
 /// county that was generalized.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
+pub struct ShownAttributes<'a> {
     pub from: &'a [String],
     pub to: &'a str,
     /// By the texts of `from`, the text of `to`.
     pub texts: &'a HashMap<Vec<String>, String>,
 }
 
-impl Shown<'_> {
+impl ShownAttributes<'_> {
     /// The text that every row shows, by number. A label that is a value is that one.
     fn column(&self, table: &Table) -> Option<(Codes, usize)> {
         let from = self.from.iter().map(|name| table.column(name)).collect::<Option<Vec<&Column>>>()?;
@@ -49,13 +51,13 @@ pub fn unprotected_rows(
     release: &Release,
     rule: &NamedRule,
     also: &[String],
-    shown: &[Shown<'_>],
+    shown: &[ShownAttributes<'_>],
 ) -> Result<u64, TableError> {
     match release.tables() {
-        Tables::Generalized(tables) => {
+        ReleaseTables::Generalized(tables) => {
             unprotected_in(&tables.table, tables.counts.as_deref(), rule, also, shown, release.name())
         }
-        Tables::Bucketized(_) | Tables::Cloned(_) | Tables::Decomposed(_) => Ok(0),
+        ReleaseTables::Bucketized(_) | ReleaseTables::Cloned(_) | ReleaseTables::Decomposed(_) => Ok(0),
     }
 }
 
@@ -64,7 +66,7 @@ fn unprotected_in(
     counts: Option<&[u32]>,
     rule: &NamedRule,
     also: &[String],
-    shown: &[Shown<'_>],
+    shown: &[ShownAttributes<'_>],
     place: &str,
 ) -> Result<u64, TableError> {
     let column = |name: &String| {
@@ -77,7 +79,7 @@ fn unprotected_in(
     let shown: Vec<(Codes, usize)> = shown.iter().filter_map(|shown| shown.column(table)).collect();
     known.extend(shown.iter().map(|(codes, values)| (codes, *values)));
     let protect = rule.protect.as_ref().map(column).transpose()?.map(|column| (&column.codes, &column.domain));
-    let judged = Judged { known: &known, protect, rows: table.rows, counts };
+    let judged = JudgedRows { known: &known, protect, rows: table.rows, counts };
     let failing = failing_rows(&judged, rule, place)?;
     let failing = failing.iter().enumerate().filter(|(_, fails)| **fails);
     Ok(failing.map(|(row, _)| u64::from(judged.weight(row))).sum())
@@ -85,7 +87,7 @@ fn unprotected_in(
 
 /// Rows by what an attacker knows of them, and what a rule protects.
 #[derive(Debug)]
-pub struct Judged<'a> {
+pub struct JudgedRows<'a> {
     /// The codes of each known attribute, and how many there are.
     pub known: &'a [(&'a Codes, usize)],
     pub protect: Option<(&'a Codes, &'a Domain)>,
@@ -94,7 +96,7 @@ pub struct Judged<'a> {
     pub counts: Option<&'a [u32]>,
 }
 
-impl Judged<'_> {
+impl JudgedRows<'_> {
     fn weight(&self, row: usize) -> u32 {
         self.counts.map_or(1, |counts| counts[row])
     }
@@ -120,7 +122,7 @@ impl Judged<'_> {
 }
 
 /// By row, whether a rule fails for the rows that agree with it on all that is known.
-pub fn failing_rows(judged: &Judged<'_>, rule: &NamedRule, place: &str) -> Result<Vec<bool>, TableError> {
+pub fn failing_rows(judged: &JudgedRows<'_>, rule: &NamedRule, place: &str) -> Result<Vec<bool>, TableError> {
     let weight = |row: usize| judged.weight(row);
     let class_of = classes(judged.known.iter().map(|(codes, _)| *codes), judged.rows);
     let class_count = class_of.iter().max().map_or(0, |&last| last as usize + 1);
@@ -144,7 +146,7 @@ pub fn failing_rows(judged: &Judged<'_>, rule: &NamedRule, place: &str) -> Resul
 /// Which rows may be whose, besides that they agree on what is known: a person with a known value
 /// and a row whose other cells leave several values, among them or not the person's own.
 #[derive(Clone, Copy)]
-pub struct Fitting<'a> {
+pub struct RowFitting<'a> {
     /// By row: the kind of the person whose it is, and the kind of the row.
     pub person: &'a [u32],
     pub row: &'a [u32],
@@ -152,7 +154,7 @@ pub struct Fitting<'a> {
     pub fits: &'a dyn Fn(u32, u32) -> bool,
 }
 
-impl std::fmt::Debug for Fitting<'_> {
+impl std::fmt::Debug for RowFitting<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Fitting").field("person", &self.person).field("row", &self.row).finish_non_exhaustive()
     }
@@ -161,8 +163,8 @@ impl std::fmt::Debug for Fitting<'_> {
 /// By row, whether a rule fails for the rows that agree with it on all that is known and may be the
 /// person's.
 pub fn failing_people(
-    judged: &Judged<'_>,
-    fitting: Fitting<'_>,
+    judged: &JudgedRows<'_>,
+    fitting: RowFitting<'_>,
     rule: &NamedRule,
     place: &str,
 ) -> Result<Vec<bool>, TableError> {
@@ -195,7 +197,7 @@ pub fn failing_people(
     Ok(failing)
 }
 
-/// Whom rows are about.
+/// The subjects of the rows.
 #[derive(Debug, Clone, Copy)]
 pub struct UnitsJudged<'a> {
     /// The number of the unit of each row.
@@ -208,7 +210,7 @@ pub struct UnitsJudged<'a> {
 
 /// By unit, whether a rule fails for it when all of this is known of its rows.
 pub fn failing_units(
-    judged: &Judged<'_>,
+    judged: &JudgedRows<'_>,
     rule: &NamedRule,
     units: UnitsJudged<'_>,
     place: &str,
@@ -230,7 +232,7 @@ pub fn failing_units(
         allowed: 0,
     };
     let known = judged.known.len();
-    let rule = Rule {
+    let rule = BoundRule {
         know: (0..known).collect(),
         protect,
         guarantees: judged.guarantees(rule, place)?,

@@ -59,10 +59,10 @@ pub fn community_of(protect: &str, earlier: &[Earlier<'_>], own: &[String]) -> R
     }
     let exact = found.iter().flat_map(|(_, _, classes)| classes).flat_map(|(possible, _)| &possible.values);
     let known: BTreeSet<&str> = exact.map(String::as_str).chain(own.iter().map(String::as_str)).collect();
-    let found: Vec<(&Earlier<'_>, u64, Classes)> = found
+    let found: Vec<(&Earlier<'_>, u64, ClassValues)> = found
         .iter()
         .map(|(release, rows, classes)| {
-            let mut different = Classes::new();
+            let mut different = ClassValues::new();
             for (possible, name) in classes {
                 different.entry(possible.among(&known)).or_insert_with(|| name.clone());
             }
@@ -178,7 +178,7 @@ fn fits(leaf: &str, value: &str) -> bool {
 }
 
 /// The values of each different class, and what one such class is called.
-type Classes = BTreeMap<BTreeSet<String>, String>;
+type ClassValues = BTreeMap<BTreeSet<String>, String>;
 
 fn described(cells: Vec<(&str, &str)>) -> String {
     cells.into_iter().map(|(name, label)| format!("{name} `{label}`")).collect::<Vec<_>>().join(", ")
@@ -187,7 +187,7 @@ fn described(cells: Vec<(&str, &str)>) -> String {
 /// `None` when the table does not have the attribute as a sensitive one.
 fn sensitive_values<'a>(table: &'a ReleasedClasses, protect: &str) -> Option<PossibleClasses<'a>> {
     let sensitive = table.sensitive(protect)?;
-    let mut classes = Classes::new();
+    let mut classes = ClassValues::new();
     for (class, &bucket) in table.bucket_of.iter().enumerate() {
         let values = sensitive.of_bucket(bucket).iter().map(|&(value, _)| sensitive.values[value as usize].clone());
         classes.entry(values.collect()).or_insert_with(|| described(table.describe(class)));

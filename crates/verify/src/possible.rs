@@ -7,7 +7,7 @@ use hedgerow_privacy::KnownRows;
 use hedgerow_release::bucketized::GROUP;
 use hedgerow_release::manifest::{Claim, Manifest, UnitCounts};
 use hedgerow_release::shape::CODEBOOK;
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Domain, Values};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ pub(crate) fn units(manifest: &Manifest, release: &Release, claims: &[&Claim]) -
     };
     let rows = promise.rows;
     check(
-        matches!(release.tables(), Tables::Generalized(_)),
+        matches!(release.tables(), ReleaseTables::Generalized(_)),
         "the manifest states units, and only the rows of a generalized release belong to units",
     );
     check(counting == claims.len(), "the manifest states units, and not every guarantee counts them");
@@ -80,7 +80,7 @@ pub(crate) fn dependencies(manifest: &Manifest, release: &Release) -> Vec<String
     let tables = manifest.resources.iter().filter(|table| table.name != CODEBOOK);
     let released: HashSet<&str> = match release.tables() {
         // The statistics say which attributes there are.
-        Tables::Cloned(tables) => {
+        ReleaseTables::Cloned(tables) => {
             tables.attributes.iter().map(String::as_str).chain([tables.sensitive.as_str()]).collect()
         }
         _ => tables.flat_map(|table| &table.schema.fields).map(|field| field.name.as_str()).collect(),
@@ -111,17 +111,17 @@ pub(crate) fn numbering(release: &Release) -> Vec<String> {
         }
     };
     match release.tables() {
-        Tables::Generalized(tables) => {
+        ReleaseTables::Generalized(tables) => {
             let columns = tables.units.iter().filter_map(|name| tables.table.column(name));
             columns.for_each(|column| check("units", integers(&column.domain)));
         }
-        Tables::Bucketized(tables) => check("groups", &tables.numbers),
-        Tables::Decomposed(tables) => {
+        ReleaseTables::Bucketized(tables) => check("groups", &tables.numbers),
+        ReleaseTables::Decomposed(tables) => {
             let bucketized = tables.tables.iter().filter(|table| !table.sensitive().is_empty());
             let groups = bucketized.filter_map(|table| table.rows().column(GROUP));
             groups.for_each(|column| check("groups", integers(&column.domain)));
         }
-        Tables::Cloned(tables) => {
+        ReleaseTables::Cloned(tables) => {
             check("classes", &tables.classes.iter().map(|class| class.number).collect::<Vec<_>>());
             let mut parts: Vec<i64> = tables.sub_classes().map(|part| part.number).collect();
             parts.sort_unstable();

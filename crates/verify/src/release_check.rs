@@ -9,7 +9,7 @@ use hedgerow_release::coarsened::unused;
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
 use hedgerow_release::metadata::Metadata;
 use hedgerow_release::read::beside_cells;
-use hedgerow_release::{Release, ReleasedClasses, Spelling, Tables};
+use hedgerow_release::{Release, ReleaseTables, ReleasedClasses, Spelling};
 use hedgerow_table::{Domain, InputError, TableError};
 use serde_json::{Map, Value};
 
@@ -226,7 +226,7 @@ fn units_as_claimed(
         return Err(TableError::input(place, problem, "was it written by a newer version of hedgerow?"));
     };
     // That there are none where some are counted is listed with the other contradictions.
-    let counts = manifest.hedgerow.units.filter(|_| matches!(release.tables(), Tables::Generalized(_)));
+    let counts = manifest.hedgerow.units.filter(|_| matches!(release.tables(), ReleaseTables::Generalized(_)));
     let Some(counts) = counts else { return Ok(Some(OverUnits { rows, counted: CountedUnits::Unknown })) };
     let fields = manifest.resources.iter().flat_map(|resource| &resource.schema.fields);
     let names: Vec<String> =

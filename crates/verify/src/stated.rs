@@ -4,7 +4,7 @@
 
 use hedgerow_privacy::Distance;
 use hedgerow_release::manifest::{Claim, Manifest, Promise};
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use serde_json::{Map, Value, json};
 
 use crate::check::Checked;
@@ -14,7 +14,7 @@ use crate::kinds::cloning;
 pub(crate) fn state(promise: &mut Promise, release: &Release, checked: &Checked) {
     promise.loss = losses(promise, release.tables(), checked);
     promise.cloning = match release.tables() {
-        Tables::Cloned(tables) => cloning(tables, promise.rows),
+        ReleaseTables::Cloned(tables) => cloning(tables, promise.rows),
         _ => Map::new(),
     };
 }
@@ -32,14 +32,14 @@ pub(crate) fn contradictions(manifest: &Manifest, release: &Release, checked: &C
 
 /// Losses over the sizes of classes: rows that look like each row, and how much larger classes are
 /// than they have to be. Others compare with the source.
-fn losses(promise: &Promise, tables: &Tables, checked: &Checked) -> Map<String, Value> {
+fn losses(promise: &Promise, tables: &ReleaseTables, checked: &Checked) -> Map<String, Value> {
     let mut losses = Map::new();
-    if matches!(tables, Tables::Decomposed(_)) {
+    if matches!(tables, ReleaseTables::Decomposed(_)) {
         return losses;
     }
     let suppressed = u128::from(promise.rows.source) * u128::from(promise.rows.suppressed);
     losses.insert("discernibility".to_owned(), json!((checked.squares + suppressed) as f64));
-    if !matches!(tables, Tables::Cloned(_)) {
+    if !matches!(tables, ReleaseTables::Cloned(_)) {
         let k = |claim: &Claim| claim.required.get("k").and_then(Value::as_u64);
         let k = checked.claims.iter().filter_map(k).max().unwrap_or(1).max(1);
         let mean = checked.rows as f64 / checked.classes.count.max(1) as f64;

@@ -8,7 +8,7 @@ use hedgerow_table::{Codes, Column, InputError, Table, TableError};
 
 use crate::check::{CountedUnits, NamedRule};
 
-/// Whom the rows of a table are about.
+/// The units that the rows of a table are about.
 pub(crate) struct UnitsOfTable {
     of_row: Vec<u32>,
     pub(crate) count: usize,
@@ -51,7 +51,7 @@ pub(crate) fn of_table(
 }
 
 impl UnitsOfTable {
-    /// What every guarantee achieves over the units of the table.
+    /// The level of every guarantee over the units of the table.
     pub(crate) fn achieved<const W: usize>(
         &self,
         judge: &Judge,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_source;
-use hedgerow_publish::{PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishOptions, Published, RowSource, publish};
 use hedgerow_table::{NoProgress, Table};
 use tempfile::TempDir;
 
@@ -51,7 +51,7 @@ impl Folder {
             ..PublishOptions::to(destination.clone())
         };
         let policy = self.policy(source, sensitive, rules, settings)?;
-        Ok((destination, publish(&policy, Source::Policy, &options)?))
+        Ok((destination, publish(&policy, RowSource::Policy, &options)?))
     }
 
     /// Reads the attributes of a cloned table.

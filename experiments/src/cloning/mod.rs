@@ -7,6 +7,7 @@
 //! education and birthplace; the sensitive one is occupation or income, of fifty values.
 
 mod adversaries;
+mod algorithm;
 mod distorted;
 mod folder;
 mod printed;
@@ -32,6 +33,18 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment { name: "cloning-selection", paper: PAPER, shows: "figure 5", run: selection::run },
     Experiment { name: "cloning-seconds", paper: PAPER, shows: "figure 6", run: seconds::run },
     Experiment { name: "cloning-adversaries", paper: PAPER, shows: "sections 5 and 6.2", run: adversaries::run },
+];
+
+/// By experiment, the claims that its wrong numbers turn.
+#[cfg(test)]
+pub(crate) const TURNED: &[crate::wrong::Turned] = &[
+    ("cloning-printed", printed::tests::turned),
+    ("cloning-risk", risk::tests::turned),
+    ("cloning-distorted", distorted::tests::turned),
+    ("cloning-queries", queries::tests::turned),
+    ("cloning-selection", selection::tests::turned),
+    ("cloning-seconds", seconds::tests::turned),
+    ("cloning-adversaries", adversaries::tests::turned),
 ];
 
 const PUBLISHERS: usize = 5;

@@ -13,7 +13,7 @@ use std::path::Path;
 use hedgerow_audit::query::answer;
 use hedgerow_release::Release;
 use hedgerow_release::cloned::{Cloned, OfNumber};
-use hedgerow_release::kinds::Tables;
+use hedgerow_release::kinds::ReleaseTables;
 use hedgerow_table::{Bound, Column, NoProgress, Table};
 use rand::rngs::StdRng;
 use rand::seq::index;
@@ -84,7 +84,7 @@ impl Published {
         let columns: Vec<(Column, Vec<u32>)> =
             columns.map(|column| (column.clone(), column.codes.iter().collect())).collect();
         let release = Release::open(&release, &NoProgress)?;
-        let Tables::Cloned(cloned) = release.tables() else { return Err("a cloned release".into()) };
+        let ReleaseTables::Cloned(cloned) = release.tables() else { return Err("a cloned release".into()) };
         let (parts, values) = (parts(cloned, &columns)?, values(cloned, &columns[4].0)?);
         Ok(Published { release, parts, values, columns, rows: table.rows })
     }

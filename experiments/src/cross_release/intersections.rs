@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use hedgerow_privacy::models::{Community, EarlierRelease};
-use hedgerow_report::pictures::{Bar, Bars, Cell};
+use hedgerow_report::pictures::{Bar, Bars, NumberCell};
 use rand::rngs::StdRng;
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 
 use super::{Census, QUASI, SENSITIVE};
-use crate::claim::{Claim, Outcome};
+use crate::claim::{Claim, ClaimOutcome};
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::shape::{all, counts};
 
@@ -42,7 +42,7 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let measured = decided(cases, domains)?;
     let mut table = numbers(["what", "ours", "printed"]);
     let mut row = |what: &str, found: f64, printed: f64| {
-        table.rows.push(vec![what.into(), Cell::Number(found), Cell::Number(printed)]);
+        table.rows.push(vec![what.into(), NumberCell::Number(found), NumberCell::Number(printed)]);
     };
     row("intersections of every combination of classes", measured.product as f64, 12.0);
     row("intersections with minimal sets, mean", measured.by_minimal_sets, f64::NAN);
@@ -110,7 +110,6 @@ fn drawn(rng: &mut StdRng) -> BTreeSet<u32> {
 }
 
 fn claims(Measured { product, by_minimal_sets, different, domains }: &Measured) -> Vec<Claim> {
-    let named = QUASI.iter().chain([&SENSITIVE]).zip(domains).zip(DOMAINS);
     let fewer = match *by_minimal_sets < *product as f64 {
         true => Ok(()),
         false => Err(format!("{by_minimal_sets} intersections")),
@@ -119,31 +118,28 @@ fn claims(Measured { product, by_minimal_sets, different, domains }: &Measured) 
         Claim::printed("table 8: a third release is held against 12 intersections", counts("they are", *product, 12)),
         Claim::improved("minimal sets leave fewer intersections to look at", fewer).at_any_size(),
         Claim::ours("minimal sets decide as all combinations do", same(*different)).at_any_size(),
-        Claim::shape(
-            "table 9: 77 ages, 14 levels of education, 133 birthplaces, 509 occupations, 9 races, 7 classes of work, 6 marital states, 50 \
-             incomes",
-            all(named.map(|((name, &found), printed)| counts(name, found, printed))),
-        )
-        .on_other_data()
-        .stated_not_to_hold(),
         Claim::ours(
-            "our census has as many birthplaces, occupations and incomes",
+            "our census has as many birthplaces, occupations and incomes as table 9: 133, 509 and 50",
             all([2, 3, 7].map(|place| counts("values", domains[place], DOMAINS[place]))),
         ),
     ]
 }
 
-fn same(different: u64) -> Outcome {
+fn same(different: u64) -> ClaimOutcome {
     if different == 0 { Ok(()) } else { Err(format!("{different} cases are decided differently")) }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::wrong::every_claim_can_fail;
 
     #[test]
     fn every_claim_fails_on_wrong_numbers() {
+        turned();
+    }
+
+    pub(in crate::cross_release) fn turned() -> Vec<String> {
         let mut domains = DOMAINS;
         domains[0] = 79;
         every_claim_can_fail(
@@ -153,9 +149,8 @@ mod tests {
                 ("table 8", |of| of.product = 11),
                 ("minimal sets leave", |of| of.by_minimal_sets = 12.0),
                 ("minimal sets decide", |of| of.different = 1),
-                ("table 9", |of| of.domains[0] = 77),
                 ("our census", |of| of.domains[3] = 508),
             ],
-        );
+        )
     }
 }

@@ -7,7 +7,7 @@ mod monotonicity;
 mod printed;
 
 use hedgerow_privacy::models::{self, Context};
-use hedgerow_privacy::{Class, Distribution, Guarantee, Model, Reading as Delta};
+use hedgerow_privacy::{Class, Distribution, Guarantee, Model, NumberCloseness as Delta};
 use hedgerow_table::{Domain, Ratio, Values};
 
 use crate::experiment::Experiment;
@@ -20,7 +20,15 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment { name: "proximity-unions", paper: PAPER, shows: "monotonicity (section 4)", run: monotonicity::run },
 ];
 
-/// What "similar" means.
+/// By experiment, the claims that its wrong numbers turn.
+#[cfg(test)]
+pub(crate) const TURNED: &[crate::wrong::Turned] = &[
+    ("proximity-salaries", figure_1::tests::turned),
+    ("proximity-examples", examples::tests::turned),
+    ("proximity-unions", monotonicity::tests::turned),
+];
+
+/// The meaning of "similar".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// (ε,m)-anonymity: at most ε from a value of the class.

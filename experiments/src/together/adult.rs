@@ -78,7 +78,7 @@ pub(super) fn alone(policy: &Policy, table: &Table) -> Result<LocalRecoding, Tro
     Ok(recode(&bound, &bound.judge()?, local, &NoProgress)?)
 }
 
-/// What custodians agree on, from a table that has all values.
+/// The agreement of custodians, from a table that has all values.
 pub(super) fn agreed(bound: &Bound<'_>) -> Result<Arc<Agreed>, Trouble> {
     let rules = bound.judge()?.into_rules();
     let agreed = Agreed::new(bound.axes(), &bound.judged_cardinalities(), rules, true, false);

@@ -18,7 +18,7 @@ pub(super) struct Items<'a> {
 
 /// A set that was divided, and where.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cut {
+pub(super) struct DividedSet {
     pub(super) rows: Vec<u32>,
     pub(super) attribute: usize,
     pub(super) median: u32,
@@ -28,7 +28,7 @@ pub(super) struct Cut {
 #[derive(Debug, Default)]
 pub(super) struct Divided {
     pub(super) classes: Vec<Vec<u32>>,
-    pub(super) cuts: Vec<Cut>,
+    pub(super) cuts: Vec<DividedSet>,
 }
 
 pub(super) fn divide(items: &Items<'_>, rows: Vec<u32>, k: usize) -> Divided {
@@ -42,7 +42,7 @@ pub(super) fn divide(items: &Items<'_>, rows: Vec<u32>, k: usize) -> Divided {
         }
         let attribute = widest(items, &set);
         let (median, sides) = halves(items, &set, attribute);
-        divided.cuts.push(Cut { rows: set, attribute, median });
+        divided.cuts.push(DividedSet { rows: set, attribute, median });
         sets.extend(sides);
     }
     divided

@@ -6,11 +6,12 @@ mod algorithm_1;
 mod classes;
 mod exposure;
 mod item_exposure;
+mod nodes;
 mod ring;
 mod set_exposure;
 
-use hedgerow_report::pictures::{Line, Picture, Series};
-use hedgerow_smc::lop::{Exposure, Setting, measure_ring};
+use hedgerow_report::pictures::{LineChart, Picture, Series};
+use hedgerow_smc::lop::{Exposure, LopSetting, measure_ring};
 
 use crate::experiment::{Experiment, Scale, Trouble};
 
@@ -23,22 +24,31 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment { name: "union-item-exposure", paper: PAPER, shows: "figures 15 and 16", run: item_exposure::run },
 ];
 
-/// Table 1 of the paper.
-const TABLE_1: Setting = Setting { custodians: 20, domain: 100_000, items: 1000 };
+/// By experiment, the claims that its wrong numbers turn.
+#[cfg(test)]
+pub(crate) const TURNED: &[crate::wrong::Turned] = &[
+    ("together-classes", classes::tests::turned),
+    ("together-exposure", exposure::tests::turned),
+    ("union-set-exposure", set_exposure::tests::turned),
+    ("union-item-exposure", item_exposure::tests::turned),
+];
 
-/// What is simulated: with a tenth of domain and items in a quick run.
-fn simulated(scale: Scale, custodians: u64) -> Setting {
+/// Table 1 of the paper.
+const TABLE_1: LopSetting = LopSetting { custodians: 20, domain: 100_000, items: 1000 };
+
+/// The simulated setting: with a tenth of domain and items in a quick run.
+fn simulated(scale: Scale, custodians: u64) -> LopSetting {
     let part = scale.of(1, 10);
-    Setting { custodians, domain: TABLE_1.domain / part, items: TABLE_1.items / part }
+    LopSetting { custodians, domain: TABLE_1.domain / part, items: TABLE_1.items / part }
 }
 
-/// What each of some runs of the union in the ring exposes.
-fn measured(setting: Setting, dummy_items: u64, runs: u32) -> Result<Vec<Exposure>, Trouble> {
+/// The exposure of each run of the union in the ring.
+fn measured(setting: LopSetting, dummy_items: u64, runs: u32) -> Result<Vec<Exposure>, Trouble> {
     (0..u64::from(runs)).map(|run| Ok(measure_ring(setting, dummy_items, 1, dummy_items << 16 | run)?)).collect()
 }
 
 fn picture(title: &str, across: &str, series: &[Series]) -> Picture {
-    let line = Line {
+    let line = LineChart {
         title: title.to_owned(),
         description: format!("Loss of privacy over {across}."),
         columns: [across.to_owned(), "loss of privacy".to_owned()],

@@ -6,7 +6,7 @@ use hedgerow_table::{Codes, Ratio};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-/// What rules are drawn.
+/// The rules that are drawn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Drawn {
     /// The paper's c: how many rules.

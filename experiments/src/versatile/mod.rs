@@ -19,8 +19,8 @@ mod workload;
 
 use hedgerow_audit::max_likelihood::{CountQueries, MaxLikelihood, PublishedTable};
 use hedgerow_publish::decompose::divergence::Divergence;
-use hedgerow_publish::decompose::{Problem, Subtable};
-use hedgerow_report::pictures::{Line, Picture, Series};
+use hedgerow_publish::decompose::{DecompositionProblem, Subtable};
+use hedgerow_report::pictures::{LineChart, Picture, Series};
 
 use crate::experiment::{Experiment, Scale, Trouble};
 use crate::sample::Curve;
@@ -38,6 +38,19 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment { name: "versatile-optimum", paper: PAPER, shows: "theorem 5.1, on small tables", run: optimum::run },
 ];
 
+/// By experiment, the claims that its wrong numbers turn.
+#[cfg(test)]
+pub(crate) const TURNED: &[crate::wrong::Turned] = &[
+    ("versatile-adult", adult::tests::turned),
+    ("versatile-rules", rules::tests::turned),
+    ("versatile-dimension", workload::tests::turned_by_dimension),
+    ("versatile-share", workload::tests::turned_by_share),
+    ("versatile-known", known::tests::turned),
+    ("versatile-l", diversity::tests::turned),
+    ("versatile-inference", inference::tests::turned),
+    ("versatile-optimum", optimum::tests::turned),
+];
+
 /// Queries of each workload.
 fn queries(scale: Scale) -> usize {
     scale.of(1000, 100)
@@ -51,7 +64,11 @@ struct Decomposed {
 }
 
 impl Decomposed {
-    fn new(problem: &Problem<'_>, divergence: &mut Divergence<'_>, tables: &[Subtable]) -> Result<Decomposed, Trouble> {
+    fn new(
+        problem: &DecompositionProblem<'_>,
+        divergence: &mut Divergence<'_>,
+        tables: &[Subtable],
+    ) -> Result<Decomposed, Trouble> {
         let published = tables.iter().map(|table| table.published(problem)).collect::<Option<_>>();
         Ok(Decomposed {
             kl: divergence.of(tables).unwrap_or(f64::NAN),
@@ -70,7 +87,7 @@ impl Decomposed {
 }
 
 fn picture(title: &str, across: &str, up: &str, series: &[Series]) -> Picture {
-    let line = Line {
+    let line = LineChart {
         title: title.to_owned(),
         description: format!("{up} over {across}, one line for each way to publish."),
         columns: [across.to_owned(), up.to_owned()],

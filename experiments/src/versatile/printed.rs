@@ -8,7 +8,7 @@ use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_publish::decompose::coloring::dsatur;
 use hedgerow_publish::decompose::divergence::sensitive_values;
 use hedgerow_publish::decompose::integer_program::Program;
-use hedgerow_publish::decompose::{Groups, Problem, Subtable};
+use hedgerow_publish::decompose::{DecompositionProblem, Groups, Subtable};
 use hedgerow_table::Ratio;
 use microlp::{ComparisonOp, OptimizationDirection, SolveOptions};
 use rand::rngs::StdRng;
@@ -19,8 +19,9 @@ const NODES_MAX: u64 = 1_000;
 const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// Utility-aware decomposition, line by line. Ties, which the paper breaks arbitrarily, go to the
-/// first.
-pub(super) fn uad_as_printed(problem: &Problem<'_>, rng: &mut StdRng) -> Vec<Subtable> {
+/// first. An attribute that no rule is about fits every color: it has the largest, since in the
+/// paper's figures UAD with one rule is one table, as it is by no other color.
+pub(super) fn uad_as_printed(problem: &DecompositionProblem<'_>, rng: &mut StdRng) -> Vec<Subtable> {
     let attributes = problem.columns.len();
     // Line 1: an edge from what a rule knows to what it protects, and the same without direction.
     let mut edges_to = vec![AttributeSet::EMPTY; attributes];
@@ -60,13 +61,14 @@ pub(super) fn uad_as_printed(problem: &Problem<'_>, rng: &mut StdRng) -> Vec<Sub
 
 fn largest_color(vertices: AttributeSet, neighbors: &[AttributeSet]) -> AttributeSet {
     let mut colors = vec![AttributeSet::EMPTY; neighbors.len() + 1];
-    for (vertex, color) in dsatur(vertices, neighbors).into_iter().enumerate() {
+    let apart: AttributeSet = vertices.iter().filter(|&vertex| !neighbors[vertex].meets(vertices)).collect();
+    for (vertex, color) in dsatur(vertices - apart, neighbors).into_iter().enumerate() {
         if let Some(color) = color {
             colors[color] = colors[color].with(vertex);
         }
     }
     let first = |best: AttributeSet, next: AttributeSet| if next.len() > best.len() { next } else { best };
-    colors.into_iter().fold(AttributeSet::EMPTY, first)
+    colors.into_iter().fold(AttributeSet::EMPTY, first) | apart
 }
 
 /// One table in which every protected attribute is sensitive: the largest group of rows that keeps
@@ -75,7 +77,7 @@ fn largest_color(vertices: AttributeSet, neighbors: &[AttributeSet]) -> Attribut
 /// without such a group, or without anything to release by row.
 ///
 /// With one protected attribute the group is bucketized as any other table, as the paper has it.
-pub(super) fn one_table_as_printed(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Subtable>> {
+pub(super) fn one_table_as_printed(problem: &DecompositionProblem<'_>, rng: &mut StdRng) -> Option<Vec<Subtable>> {
     let (sensitive, l) = protected(problem)?;
     if let [one] = sensitive.iter().collect::<Vec<_>>()[..] {
         return Some(vec![problem.bucketized(problem.everything(), one, rng)]);
@@ -101,7 +103,7 @@ pub(super) fn one_table_as_printed(problem: &Problem<'_>, rng: &mut StdRng) -> O
 
 /// How long the program of algorithm 3 takes with its own variables, one for each row; the number
 /// of rows that it groups, where the solver ends within the limit.
-pub(super) fn seconds_with_a_variable_for_each_row(problem: &Problem<'_>) -> Option<(f64, Option<u64>)> {
+pub(super) fn seconds_with_a_variable_for_each_row(problem: &DecompositionProblem<'_>) -> Option<(f64, Option<u64>)> {
     let (sensitive, l) = protected(problem)?;
     let started = Instant::now();
     let mut program = microlp::Problem::new(OptimizationDirection::Maximize);
@@ -131,7 +133,7 @@ pub(super) fn seconds_with_a_variable_for_each_row(problem: &Problem<'_>) -> Opt
 }
 
 /// The protected attributes, and the l of each; `None` where nothing is left to release by row.
-fn protected(problem: &Problem<'_>) -> Option<(AttributeSet, Vec<Ratio>)> {
+fn protected(problem: &DecompositionProblem<'_>) -> Option<(AttributeSet, Vec<Ratio>)> {
     let sensitive = problem.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
     if sensitive.is_empty() || (problem.everything() - sensitive).is_empty() {
         return None;
@@ -140,7 +142,7 @@ fn protected(problem: &Problem<'_>) -> Option<(AttributeSet, Vec<Ratio>)> {
 }
 
 /// Rows by their values of some attributes.
-fn combined(problem: &Problem<'_>, attributes: AttributeSet) -> BTreeMap<Vec<u32>, Vec<u32>> {
+fn combined(problem: &DecompositionProblem<'_>, attributes: AttributeSet) -> BTreeMap<Vec<u32>, Vec<u32>> {
     let mut rows_of: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
     for row in 0..problem.rows {
         let codes = attributes.iter().map(|attribute| problem.columns[attribute].get(row)).collect();

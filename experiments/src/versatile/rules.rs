@@ -4,7 +4,7 @@
 use super::drawn::Drawn;
 use super::texas::{COLUMNS, Losses, Texas};
 use super::{drawn_curves, picture};
-use crate::claim::{Claim, Outcome};
+use crate::claim::{Claim, ClaimOutcome};
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::sample::{Curve, Sample, below};
 
@@ -74,17 +74,21 @@ fn claims(Measured { losses: Losses { kl, error }, seconds, by_gd }: &Measured) 
     ]
 }
 
-fn within(seconds: f64) -> Outcome {
+fn within(seconds: f64) -> ClaimOutcome {
     if seconds <= GD_SECONDS_MAX { Ok(()) } else { Err(format!("GD with five rules takes {seconds:.1} s")) }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::wrong::every_claim_can_fail;
 
     #[test]
     fn every_claim_fails_on_wrong_numbers() {
+        turned();
+    }
+
+    pub(in crate::versatile) fn turned() -> Vec<String> {
         let curve = |height: f64| Curve::exact("c", &[(1.0, height), (9.0, height)]);
         let losses = Losses { kl: [2.0, 3.0, 1.0].map(curve), error: [2.0, 3.0, 1.0].map(curve) };
         every_claim_can_fail(
@@ -97,6 +101,6 @@ mod tests {
                 ("UAD errs", |of| of.losses.error[0].points[1].1 = Sample::exact(4.0)),
                 ("UAD as the project", |of| of.losses.kl[2].points[1].1 = Sample::exact(4.0)),
             ],
-        );
+        )
     }
 }

@@ -7,8 +7,8 @@ use hedgerow_audit::max_likelihood::CountQueries;
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::uad::uad;
-use hedgerow_publish::decompose::{Problem, Subtable, single_attribute};
-use hedgerow_report::pictures::Cell;
+use hedgerow_publish::decompose::{DecompositionProblem, Subtable, single_attribute};
+use hedgerow_report::pictures::NumberCell;
 use hedgerow_table::Codes;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -33,7 +33,7 @@ pub(super) struct Texas {
 }
 
 /// The tables of every way to publish, in the order of [`NAMES`], and how long UAD as printed took.
-pub(super) struct Published {
+pub(super) struct TexasTables {
     pub(super) seconds: f64,
     pub(super) ways: [Decomposed; 3],
 }
@@ -53,12 +53,12 @@ impl Texas {
         )
     }
 
-    fn problem(&self, drawn: Drawn, seed: u64) -> Problem<'_> {
+    fn problem(&self, drawn: Drawn, seed: u64) -> DecompositionProblem<'_> {
         let rules = drawn::rules(&mut StdRng::seed_from_u64(seed), &self.columns, &DOMAINS, drawn);
-        Problem::new(self.columns.iter().collect(), DOMAINS.to_vec(), self.columns[0].len(), rules, &[])
+        DecompositionProblem::new(self.columns.iter().collect(), DOMAINS.to_vec(), self.columns[0].len(), rules, &[])
     }
 
-    pub(super) fn publish(&self, drawn: Drawn, seed: u64) -> Result<Published, Trouble> {
+    pub(super) fn publish(&self, drawn: Drawn, seed: u64) -> Result<TexasTables, Trouble> {
         let problem = self.problem(drawn, seed);
         let mut rng = StdRng::seed_from_u64(seed);
         let started = Instant::now();
@@ -68,7 +68,7 @@ impl Texas {
         let mut divergence = Divergence::new(&problem);
         let mut decomposed = |tables: &[Subtable]| Decomposed::new(&problem, &mut divergence, tables);
         let ways = [decomposed(&printed)?, decomposed(&single_attribute(&problem))?, decomposed(&ours)?];
-        Ok(Published { seconds, ways })
+        Ok(TexasTables { seconds, ways })
     }
 
     /// How long guardian decomposition takes.
@@ -110,11 +110,11 @@ impl Losses {
     }
 
     /// The last point of each way, as rows of a table.
-    pub(super) fn last_rows(&self) -> Vec<Vec<Cell>> {
+    pub(super) fn last_rows(&self) -> Vec<Vec<NumberCell>> {
         let row = |place: usize| {
             let (kl, error) = (self.kl[place].points.last()?, self.error[place].points.last()?);
-            let found = [kl.1.mean(), kl.1.error(), error.1.mean(), error.1.error()].map(Cell::Number).to_vec();
-            Some([vec![Cell::Number(kl.0), NAMES[place].into()], found].concat())
+            let found = [kl.1.mean(), kl.1.error(), error.1.mean(), error.1.error()].map(NumberCell::Number).to_vec();
+            Some([vec![NumberCell::Number(kl.0), NAMES[place].into()], found].concat())
         };
         (0..NAMES.len()).filter_map(row).collect()
     }

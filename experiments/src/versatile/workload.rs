@@ -8,7 +8,7 @@ use crate::claim::Claim;
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::sample::below;
 
-/// What does not vary.
+/// The fixed parameters.
 const DIMENSION: usize = 4;
 const SHARE: f64 = 0.4;
 
@@ -86,7 +86,7 @@ fn run(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::sample::{Curve, Sample};
     use crate::wrong::every_claim_can_fail;
@@ -98,6 +98,10 @@ mod tests {
 
     #[test]
     fn every_claim_by_dimension_fails_on_wrong_numbers() {
+        turned_by_dimension();
+    }
+
+    pub(in crate::versatile) fn turned_by_dimension() -> Vec<String> {
         every_claim_can_fail(
             &losses(1.2),
             claims_by_dimension,
@@ -105,11 +109,15 @@ mod tests {
                 ("UAD errs less than", |of| of.error[0].points[0].1 = Sample::exact(3.5)),
                 ("UAD errs more", |of| of.error[0].points[1].1 = Sample::exact(1.0)),
             ],
-        );
+        )
     }
 
     #[test]
     fn every_claim_by_share_fails_on_wrong_numbers() {
+        turned_by_share();
+    }
+
+    pub(in crate::versatile) fn turned_by_share() -> Vec<String> {
         every_claim_can_fail(
             &losses(0.8),
             claims_by_share,
@@ -117,6 +125,6 @@ mod tests {
                 ("UAD errs less than", |of| of.error[0].points[0].1 = Sample::exact(3.5)),
                 ("UAD errs less where", |of| of.error[0].points[1].1 = Sample::exact(2.1)),
             ],
-        );
+        )
     }
 }

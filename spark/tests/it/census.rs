@@ -15,7 +15,7 @@ const METHODS: [&str; 5] = [
     "method = \"anatomy\"\nassignment = \"random\"\n",
 ];
 
-/// What anatomy protects instead.
+/// The rule for anatomy.
 const PROTECTED: &str = "[[rule]]\nprotect = \"income\"\nrequire = { model = \"frequency-l-diversity\", l = 4 }\n";
 
 /// As many rows as `HEDGEROW_SPARK_ROWS` says, by every method, in memory and on every server.

@@ -1,4 +1,4 @@
-//! What a cluster wrote, checked by a cluster.
+//! Releases that a cluster wrote, checked by a cluster.
 
 use std::path::Path;
 use std::process::Command;

@@ -256,7 +256,7 @@ pub(crate) fn equal_rows_are_parted(address: &str) {
     assert_eq!((there.classes.count, there.classes.min, there.classes.max), (2, 4, 4));
 }
 
-/// What would need single rows is refused by its name.
+/// Methods that need single rows are refused by name.
 pub(crate) fn other_methods_are_refused(address: &str) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), "age,job\n1,a\n2,b\n").unwrap();

@@ -10,7 +10,7 @@ const STARTED_WITHIN: Duration = Duration::from_secs(240);
 pub(crate) struct Server {
     process: Child,
     port: u16,
-    /// What it writes while it runs.
+    /// The folder that it writes to while it runs.
     _folder: tempfile::TempDir,
 }
 

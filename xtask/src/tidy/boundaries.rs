@@ -13,7 +13,7 @@ const DEPENDENCIES: &[&str] = &["dependency", "why"];
 
 /// The crates that one crate may use.
 #[derive(Debug)]
-enum Allowed {
+enum AllowedCrates {
     /// Every crate that is not itself marked `any`, so that nothing comes to depend on those.
     Any,
     These(BTreeSet<String>),
@@ -39,13 +39,14 @@ pub(super) fn crates_use_what_they_may(repo: &Repo) -> Vec<Finding> {
         };
         for (used, only_for_tests) in used_crates(repo, package) {
             let permitted = match may_use {
-                Allowed::Any => !matches!(allowed.get(used), Some(Allowed::Any)),
-                Allowed::These(crates) => crates.contains(used),
+                AllowedCrates::Any => !matches!(allowed.get(used), Some(AllowedCrates::Any)),
+                AllowedCrates::These(crates) => crates.contains(used),
             };
             // A crate's own tests may turn on its features.
             let own = package.short_name();
             let excepted = only_for_tests
-                && (used == own || matches!(in_tests.get(own), Some(Allowed::These(crates)) if crates.contains(used)));
+                && (used == own
+                    || matches!(in_tests.get(own), Some(AllowedCrates::These(crates)) if crates.contains(used)));
             if !permitted && !excepted {
                 findings.push(crossed_boundary(repo, package, used, only_for_tests));
             }
@@ -82,14 +83,14 @@ fn unknown_crates<'a>(repo: &Repo, rows: impl Iterator<Item = &'a Row>) -> Vec<F
 }
 
 /// A crate may have several rows; what they allow adds up.
-fn read_rows(rows: &[Row]) -> BTreeMap<&str, Allowed> {
+fn read_rows(rows: &[Row]) -> BTreeMap<&str, AllowedCrates> {
     let mut allowed = BTreeMap::new();
     for row in rows {
         for name in row.items(0) {
-            let so_far = allowed.entry(name).or_insert_with(|| Allowed::These(BTreeSet::new()));
+            let so_far = allowed.entry(name).or_insert_with(|| AllowedCrates::These(BTreeSet::new()));
             if row.items(1).any(|item| item == "any") {
-                *so_far = Allowed::Any;
-            } else if let Allowed::These(crates) = so_far {
+                *so_far = AllowedCrates::Any;
+            } else if let AllowedCrates::These(crates) = so_far {
                 crates.extend(row.items(1).map(str::to_owned));
             }
         }

@@ -86,7 +86,7 @@ const PATTERNS: &[Pattern] = &[
     },
     Pattern {
         name: "documentation that begins with what, who",
-        most: 311,
+        most: 44,
         instead: "begin with the thing's noun: the result of a check, the limits of a run",
         at: |words, at| {
             // A slash is a word without letters: `///` and `//!` are three of them.

@@ -8,6 +8,7 @@ mod boundaries;
 mod circles;
 mod experiments;
 mod grammar;
+mod names;
 mod records;
 mod seeds;
 mod source;
@@ -17,6 +18,7 @@ mod words;
 use std::fmt;
 
 use crate::repo::Repo;
+use crate::schemas;
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
@@ -28,6 +30,7 @@ const CHECKS: &[fn(&Repo) -> Vec<Finding>] = &[
     text::check,
     words::check,
     grammar::check,
+    names::check,
     circles::check,
     seeds::the_daemon_names_none,
     records::architecture_is_short,
@@ -36,6 +39,7 @@ const CHECKS: &[fn(&Repo) -> Vec<Finding>] = &[
     records::papers_name_what_exists,
     records::links_lead_somewhere,
     experiments::check,
+    schemas::check,
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +53,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    fn new(path: &str, line: usize, problem: impl Into<String>, hint: impl Into<String>) -> Finding {
+    pub(crate) fn new(path: &str, line: usize, problem: impl Into<String>, hint: impl Into<String>) -> Finding {
         Finding { path: path.to_owned(), line, problem: problem.into(), hint: hint.into(), is_note: false }
     }
 
@@ -97,7 +101,8 @@ mod tests {
     #[test]
     fn an_empty_repository_lacks_its_documents_and_nothing_else() {
         let paths: Vec<String> = findings(&Repo::default()).into_iter().map(|finding| finding.path).collect();
-        assert!(paths.iter().all(|path| ["ARCHITECTURE.md", "CHANGELOG.md", "PAPERS.md"].contains(&path.as_str())));
+        let documents = ["ARCHITECTURE.md", "CHANGELOG.md", "PAPERS.md", "docs/schemas"];
+        assert!(paths.iter().all(|path| documents.contains(&path.as_str())), "{paths:?}");
         assert!(paths.contains(&"CHANGELOG.md".to_owned()));
     }
 }

@@ -7,7 +7,7 @@ use crate::repo::Repo;
 
 const CHANGELOG: &str = "CHANGELOG.md";
 
-/// What a newcomer reads in one sitting. Details go to `docs/`.
+/// A newcomer reads this much in one sitting. Details go to `docs/`.
 const ARCHITECTURE_BYTES_MAX: usize = 13_000;
 
 const PAPERS: &str = "PAPERS.md";

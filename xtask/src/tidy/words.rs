@@ -20,11 +20,11 @@ enum Scope {
 }
 use Scope::{Everywhere, Identifiers, Output};
 
-/// What is not written, where, and what is written instead.
-type Entry = (&'static str, Scope, &'static str);
+/// A word that is refused, where, and what is written instead.
+type WordRule = (&'static str, Scope, &'static str);
 
 /// The words, separated by blanks; `*` at the end stands for any ending of the last one.
-const BANNED: &[Entry] = &[
+const BANNED: &[WordRule] = &[
     ("told", Everywhere, "released, stated, shown, described or listed"),
     ("untold", Everywhere, "rows without a sensitive value"),
     ("asked", Identifiers, "required, for a rule; requested, for a query"),
@@ -76,10 +76,10 @@ const BANNED: &[Entry] = &[
 /// policy accepts.
 const RIGHT: &[&str] = &["summarise", "anonymiser", "generalisation", "optimism", "optimistic", "optimistically"];
 
-/// What joins the words of one phrase.
+/// The characters that join the words of one phrase.
 const JOINS: &[char] = &['_', '-', '\u{2011}'];
 
-/// What the command prints.
+/// The output of the command.
 const TRANSCRIPTS: &str = "crates/cli/tests/transcripts/";
 
 /// Files that must name the words: this one, and the words that occur in the headers of people's
@@ -95,7 +95,8 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         let text = file.text.as_deref().unwrap_or_default();
         // Most files have few of these letters, and most lines none: only the rest is taken apart.
         let small = text.to_lowercase();
-        let entries: Vec<&Entry> = BANNED.iter().filter(|(entry, ..)| small.contains(first_letters(entry))).collect();
+        let entries: Vec<&WordRule> =
+            BANNED.iter().filter(|(entry, ..)| small.contains(first_letters(entry))).collect();
         let in_line = |line: &str| entries.iter().any(|(entry, ..)| line.contains(first_letters(entry)));
         let lines = text.lines().enumerate();
         for (index, line) in lines.filter(|_| !entries.is_empty()).filter(|(_, line)| in_line(&line.to_lowercase())) {
@@ -109,7 +110,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
 }
 
 /// The entries that a line says and does not allow itself.
-fn in_this<'e>(line: &str, entries: &[&'e Entry], path: &str) -> impl Iterator<Item = (&'e str, &'e str)> {
+fn in_this<'e>(line: &str, entries: &[&'e WordRule], path: &str) -> impl Iterator<Item = (&'e str, &'e str)> {
     let (is_rust, is_output) = (path.ends_with(".rs"), path.starts_with(TRANSCRIPTS));
     let all = words(line);
     let names = if is_rust { words(&code(line)) } else { Vec::new() };
@@ -125,7 +126,7 @@ fn in_this<'e>(line: &str, entries: &[&'e Entry], path: &str) -> impl Iterator<I
     said.map(|(entry, _, instead)| (*entry, *instead)).collect::<Vec<_>>().into_iter()
 }
 
-/// What a text must contain to say the entry.
+/// The letters that a text with the entry contains.
 fn first_letters(entry: &str) -> &str {
     entry.split([' ', '*']).next().unwrap_or_default()
 }
@@ -136,7 +137,7 @@ fn finding(path: &str, line: usize, entry: &str, instead: &str) -> Finding {
     if REFUSED { Finding::new(path, line, problem, hint) } else { Finding::note(path, line, problem, hint) }
 }
 
-/// What people write and what the command prints; not data.
+/// Whether a file is written by people or printed by the command, not data.
 fn is_read(path: &str) -> bool {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     ["rs", "md", "toml", "json"].contains(&extension) && !EXEMPT.contains(&path)

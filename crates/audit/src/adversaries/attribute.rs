@@ -15,13 +15,13 @@ use hedgerow_table::{Table, TableError};
 use serde_json::json;
 
 use crate::Adversary;
-use crate::combined_view::{CombinedView, View};
+use crate::combined_view::{CombinedView, PersonView};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst, named};
 use crate::linked::{Alike, Linked, UNITS_COUNTED};
 
 /// The released values of some people who look alike.
 struct Described {
-    view: View,
+    view: PersonView,
     people: u64,
     truth: Option<u32>,
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::exposure;
 use crate::Adversary;
-use crate::combined_view::{Combination, CombinedView, Group};
+use crate::combined_view::{Combination, CombinationGroup, CombinedView};
 use crate::finding::{Finding, Needs, Worst};
 
 /// Equation 3: the confidence in every value that is left, from the rows of each value in each
@@ -48,7 +48,7 @@ pub fn beta(first: &[u64], second: &[u64]) -> f64 {
 }
 
 /// Over people, or over the combinations of cells that a person could be in.
-pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
+pub(crate) fn run(combined: &CombinedView<'_>, group: &CombinationGroup) -> Finding {
     let mut finding = Finding::new(Adversary::Composition, combined.names(&group.sides), Some(combined.protect));
     let people_known = group.combinations.iter().any(|combination| combination.people > 0);
     let (mut worst, mut outside, mut theta) = (Worst::new(), 0u64, f64::NEG_INFINITY);
@@ -117,14 +117,19 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
 
 fn views<'s>(
     combined: &'s CombinedView<'_>,
-    group: &'s Group,
+    group: &'s CombinationGroup,
     combination: &'s Combination,
-) -> impl Iterator<Item = &'s crate::combined_view::View> {
+) -> impl Iterator<Item = &'s crate::combined_view::PersonView> {
     group.sides.iter().zip(&combination.views).map(|(&side, &view)| &combined.sides[side].views[view as usize])
 }
 
 /// Equation 4: how much the best-known value gained over the better single release.
-fn gain(combined: &CombinedView<'_>, group: &Group, combination: &Combination, confidences: &[(u32, f64)]) -> f64 {
+fn gain(
+    combined: &CombinedView<'_>,
+    group: &CombinationGroup,
+    combination: &Combination,
+    confidences: &[(u32, f64)],
+) -> f64 {
     let single = |value: u32| {
         let shares = views(combined, group, combination).map(|view| view.weight(value) / view.rows.max(1) as f64);
         shares.fold(0.0, f64::max)
@@ -134,7 +139,7 @@ fn gain(combined: &CombinedView<'_>, group: &Group, combination: &Combination, c
 
 /// Without people, every released row stands for one, with as few values as any combination with
 /// its class leaves.
-fn count_rows(finding: &mut Finding, combined: &CombinedView<'_>, group: &Group, fewest: &[Vec<usize>]) {
+fn count_rows(finding: &mut Finding, combined: &CombinedView<'_>, group: &CombinationGroup, fewest: &[Vec<usize>]) {
     for (&side, fewest) in group.sides.iter().zip(fewest) {
         finding.people += combined.sides[side].classes.rows;
         for (view, &left) in combined.sides[side].views.iter().zip(fewest).filter(|(_, left)| **left < usize::MAX) {

@@ -12,7 +12,7 @@
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Column, Domain, Table, TableError};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ const COMPARISONS_MAX: u64 = 400_000_000;
 type Entries = Vec<(Vec<Option<u32>>, u64)>;
 
 /// The columns of a table beside its classes.
-struct Shown<'a> {
+struct ShownColumns<'a> {
     /// The columns of the people's table that are released too.
     attributes: Vec<&'a Column>,
     by_bucket: Vec<Entries>,
@@ -55,7 +55,7 @@ pub(crate) fn run(
     let mut findings = Vec::new();
     for protect in protected {
         let shown = match release.tables() {
-            Tables::Generalized(tables) => of_rows(classes, &tables.table, tables.counts.as_deref(), people),
+            ReleaseTables::Generalized(tables) => of_rows(classes, &tables.table, tables.counts.as_deref(), people),
             _ => of_buckets(classes, protect, people),
         };
         let impossible = Impossible::new(&known, &shown.attributes);
@@ -66,7 +66,12 @@ pub(crate) fn run(
 }
 
 /// Rows show every attribute that is not a quasi-identifier.
-fn of_rows<'a>(classes: &ReleasedClasses, table: &Table, counts: Option<&[u32]>, people: &'a Table) -> Shown<'a> {
+fn of_rows<'a>(
+    classes: &ReleasedClasses,
+    table: &Table,
+    counts: Option<&[u32]>,
+    people: &'a Table,
+) -> ShownColumns<'a> {
     let is_quasi = |name: &str| classes.quasi.iter().any(|quasi| quasi.name == name);
     let released = table.columns.iter().filter(|column| !is_quasi(&column.name) && !column.codes.is_empty());
     let both: Vec<(&Column, &Column)> =
@@ -105,24 +110,24 @@ fn of_rows<'a>(classes: &ReleasedClasses, table: &Table, counts: Option<&[u32]>,
         entries.sort_unstable();
         entries
     };
-    Shown {
+    ShownColumns {
         attributes: both.into_iter().map(|(_, person)| person).collect(),
         by_bucket: entries.into_iter().map(sorted).collect(),
     }
 }
 
 /// Buckets show how often each value of an attribute occurs in them.
-fn of_buckets<'a>(classes: &ReleasedClasses, protect: Option<&str>, people: &'a Table) -> Shown<'a> {
+fn of_buckets<'a>(classes: &ReleasedClasses, protect: Option<&str>, people: &'a Table) -> ShownColumns<'a> {
     let sensitive = protect.and_then(|name| classes.sensitive(name));
     let (Some(sensitive), Some(column)) = (sensitive, protect.and_then(|name| people.column(name))) else {
-        return Shown { attributes: Vec::new(), by_bucket: vec![Vec::new(); classes.buckets()] };
+        return ShownColumns { attributes: Vec::new(), by_bucket: vec![Vec::new(); classes.buckets()] };
     };
     let codes: Vec<Option<u32>> = sensitive.values.iter().map(|text| code_of(text, &column.domain)).collect();
     let entries = |bucket: u32| {
         let values = sensitive.of_bucket(bucket).iter();
         values.map(|&(value, rows)| (vec![codes[value as usize]], u64::from(rows))).collect()
     };
-    Shown { attributes: vec![column], by_bucket: (0..classes.buckets() as u32).map(entries).collect() }
+    ShownColumns { attributes: vec![column], by_bucket: (0..classes.buckets() as u32).map(entries).collect() }
 }
 
 fn translated(released: &Column, domain: &Domain) -> Vec<Option<u32>> {
@@ -138,7 +143,7 @@ struct Attack<'a> {
     classes: &'a ReleasedClasses,
     found: &'a FoundPeople,
     known: &'a [&'a Column],
-    shown: &'a Shown<'a>,
+    shown: &'a ShownColumns<'a>,
     impossible: &'a Impossible,
     k: u64,
 }
@@ -172,7 +177,7 @@ impl Attack<'_> {
                 places.push((false, 0.0));
                 continue;
             }
-            let Fitting { rows, fit, values: left, compared: more } = self.fitting(classes, values, place);
+            let FittingRows { rows, fit, values: left, compared: more } = self.fitting(classes, values, place);
             compared += more;
             excluded_from += if fit < rows { *count } else { 0 };
             finding.people += count;
@@ -228,8 +233,8 @@ impl Attack<'_> {
     }
 
     /// The rows of some classes that fit a person with these values.
-    fn fitting(&self, classes: &[u32], values: &[u32], protect: Option<usize>) -> Fitting {
-        let mut fitting = Fitting { rows: 0, fit: 0, values: Vec::new(), compared: 0 };
+    fn fitting(&self, classes: &[u32], values: &[u32], protect: Option<usize>) -> FittingRows {
+        let mut fitting = FittingRows { rows: 0, fit: 0, values: Vec::new(), compared: 0 };
         let mut left: HashMap<Option<u32>, u64> = HashMap::new();
         for &class in classes {
             let bucket = self.classes.bucket_of[class as usize] as usize;
@@ -254,7 +259,7 @@ impl Attack<'_> {
     }
 }
 
-struct Fitting {
+struct FittingRows {
     rows: u64,
     fit: u64,
     /// The protected values among the rows that fit.

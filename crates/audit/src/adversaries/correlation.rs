@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::exposure;
 use crate::Adversary;
-use crate::combined_view::{Combination, CombinedView, Group};
+use crate::combined_view::{Combination, CombinationGroup, CombinedView};
 use crate::finding::{Finding, Worst};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +164,12 @@ fn ln_factorial(n: u64) -> f64 {
 const WORK_MAX: u64 = 20_000_000;
 
 /// Over the joint cells of two releases that the given people fill.
-pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], weights: Weights) -> Finding {
+pub(crate) fn run(
+    combined: &CombinedView<'_>,
+    group: &CombinationGroup,
+    pair: [usize; 2],
+    weights: Weights,
+) -> Finding {
     let sides = pair.map(|position| group.sides[position]);
     let mut finding = Finding::new(Adversary::Correlation, combined.names(&sides), Some(combined.protect));
     let mut joint: HashMap<[u32; 2], u64> = HashMap::new();
@@ -180,7 +185,8 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], 
     let everyone =
         sides.iter().all(|&side| combined.sides[side].classes.rows == listed) && joint.iter().all(in_one_class);
     let (mut worst, mut unfit, mut large) = (Worst::new(), 0u64, 0u64);
-    let pair_group = Group { sides: sides.to_vec(), combinations: Vec::new(), of_person: Vec::new(), cut: false };
+    let pair_group =
+        CombinationGroup { sides: sides.to_vec(), combinations: Vec::new(), of_person: Vec::new(), cut: false };
     let mut risks: HashMap<[u32; 2], (bool, f64)> = HashMap::new();
     for (views, people) in joint {
         finding.people += people;

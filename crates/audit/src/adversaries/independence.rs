@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::exposure;
 use crate::Adversary;
-use crate::combined_view::{Combination, CombinedView, Group};
+use crate::combined_view::{Combination, CombinationGroup, CombinedView};
 use crate::finding::{Finding, Worst};
 
 /// How many rows of the probabilistic table are reported.
@@ -44,7 +44,7 @@ pub fn posterior(prior: &[f64], releases: &[ClassRows<'_>]) -> Vec<(u32, f64)> {
     weights
 }
 
-pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, with_table: bool) -> Finding {
+pub(crate) fn run(combined: &CombinedView<'_>, group: &CombinationGroup, with_table: bool) -> Finding {
     let mut finding = Finding::new(Adversary::Independence, combined.names(&group.sides), Some(combined.protect));
     let prior = prior(combined, group);
     let mut worst = Worst::new();
@@ -87,7 +87,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, with_table: bool) 
     finding
 }
 
-fn prior(combined: &CombinedView<'_>, group: &Group) -> Vec<f64> {
+fn prior(combined: &CombinedView<'_>, group: &CombinationGroup) -> Vec<f64> {
     let mut prior = vec![0.0; combined.values.len()];
     for &side in &group.sides {
         let totals = &combined.sides[side].totals;
@@ -101,7 +101,7 @@ fn prior(combined: &CombinedView<'_>, group: &Group) -> Vec<f64> {
 
 fn of_combination(
     combined: &CombinedView<'_>,
-    group: &Group,
+    group: &CombinationGroup,
     combination: &Combination,
     prior: &[f64],
 ) -> Vec<(u32, f64)> {

@@ -14,21 +14,28 @@
 //! is a puzzle without a fast solution), and where the members that could be paired are too many it
 //! only joins them, or, in large tables, compares the combinations that they list (`by_index`);
 //! [`Joined::complete`] says so.
+//!
+//! Beside what is certain stands what is likely ([`likeliest`]): the beliefs by the most likely
+//! table behind all sub-tables.
 
 use hashbrown::HashMap;
-use serde_json::json;
+use hedgerow_table::Table;
+use serde_json::{Value, json};
 
 use crate::Adversary;
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
-use views::{Member, Views};
+use crate::max_likelihood::NoEstimate;
+use views::{ViewMember, Views};
 
 mod by_index;
+mod likeliest;
 mod pairing;
 mod sub_table;
 mod views;
 
+pub(crate) use likeliest::Question;
 pub(crate) use sub_table::is_exact;
-pub use sub_table::{Allowed, Bucket, SubTable};
+pub use sub_table::{AllowedValues, SubTable, SubTableBucket};
 
 /// Each round rules something out, so that few are needed; stopping early rules out less and is
 /// still right.
@@ -40,7 +47,7 @@ const MEMBERS_MAX: usize = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
-    pub rows: Vec<Allowed>,
+    pub rows: Vec<AllowedValues>,
     /// Every pair of views was small enough to be paired; else some were only joined.
     pub complete: bool,
     /// The sub-tables contradict one another: they cannot be about the same people.
@@ -67,9 +74,9 @@ pub fn join(tables: &[SubTable]) -> Joined {
             for second in 0..views.views.len() {
                 if first != second {
                     match pairing::narrow(&mut views.views, first, second) {
-                        pairing::Outcome::Paired => {}
-                        pairing::Outcome::OnlyJoined => complete = false,
-                        pairing::Outcome::Impossible => contradiction = true,
+                        pairing::PairingOutcome::Paired => {}
+                        pairing::PairingOutcome::OnlyJoined => complete = false,
+                        pairing::PairingOutcome::Impossible => contradiction = true,
                     }
                 }
             }
@@ -81,7 +88,7 @@ pub fn join(tables: &[SubTable]) -> Joined {
     Joined { rows: allowed(tables, &views), complete, contradiction }
 }
 
-fn allowed(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
+fn allowed(tables: &[SubTable], views: &Views) -> Vec<AllowedValues> {
     let mut rows = Vec::new();
     for (number, table) in tables.iter().enumerate() {
         let Some(sensitive) = &table.sensitive else { continue };
@@ -92,7 +99,7 @@ fn allowed(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
                 continue;
             }
             let is_allowed = |value: &&(String, u64)| member.allows(attribute, views.code(attribute, &value.0));
-            rows.push(Allowed {
+            rows.push(AllowedValues {
                 table: number,
                 bucket: member.bucket,
                 quasi: bucket.rows[member.position].0.clone(),
@@ -105,12 +112,14 @@ fn allowed(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
     rows
 }
 
-pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
+/// `questions` are the rules whose likeliest values are estimated, for the given people or, without
+/// a list, for the released combinations.
+pub(crate) fn run(names: Vec<String>, tables: &[SubTable], questions: &[Question], people: Option<&Table>) -> Finding {
     let mut finding = Finding::new(Adversary::Intersection, names, None);
     let joined = join(tables);
     let mut worst = Worst::new();
-    let people = |table: &SubTable| table.buckets.iter().flat_map(|bucket| &bucket.rows).map(|(_, n)| n).sum();
-    finding.people = tables.iter().map(people).max().unwrap_or_default();
+    let rows_of = |table: &SubTable| table.buckets.iter().flat_map(|bucket| &bucket.rows).map(|(_, n)| n).sum();
+    finding.people = tables.iter().map(rows_of).max().unwrap_or_default();
     for row in &joined.rows {
         let table = &tables[row.table];
         if row.values.is_empty() {
@@ -154,10 +163,35 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
         finding.note("the tables contradict one another: they cannot be about the same people");
     }
     finding.worst = worst.into_vec();
+    if !joined.contradiction && !questions.is_empty() {
+        believe(&mut finding, tables, questions, people);
+    }
     finding
 }
 
-impl Member {
+/// Adds the beliefs by the most likely table.
+fn believe(finding: &mut Finding, tables: &[SubTable], questions: &[Question], people: Option<&Table>) {
+    match likeliest::beliefs(tables, questions, people) {
+        Ok((beliefs, fits)) => {
+            let listed: Vec<Value> = beliefs.iter().map(likeliest::Belief::to_json).collect();
+            finding.details.insert("likeliest".to_owned(), json!(listed));
+            finding.believed = beliefs.iter().map(|belief| belief.confidence).fold(0.0, f64::max);
+            if let Some(fit) = fits.iter().find(|fit| !fit.converged) {
+                finding.note(format!(
+                    "fitting a ring of tables stopped after {} passes: the most likely table misses a released count by {:.1e} rows",
+                    fit.passes, fit.deviation
+                ));
+            }
+            if !fits.is_empty() {
+                finding.details.insert("rings".to_owned(), json!(fits));
+            }
+        }
+        Err(NoEstimate::Nothing) => {}
+        Err(problem) => finding.note(format!("no belief by the most likely table: {problem}")),
+    }
+}
+
+impl ViewMember {
     fn allows(&self, attribute: usize, value: usize) -> bool {
         self.possible[attribute].as_ref().is_none_or(|possible| possible.has(value))
     }

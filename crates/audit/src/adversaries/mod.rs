@@ -15,7 +15,7 @@ pub mod minimality;
 pub(crate) mod testing;
 pub mod worlds;
 
-use crate::combined_view::{Combination, CombinedView, Group};
+use crate::combined_view::{Combination, CombinationGroup, CombinedView};
 use crate::finding::{Exposure, ReleaseCells};
 
 /// Values by falling confidence; those of equal confidence by name, so that no run differs from
@@ -28,7 +28,7 @@ fn likeliest_first(values: &mut [(String, f64)]) {
 /// for them.
 fn exposure(
     combined: &CombinedView<'_>,
-    group: &Group,
+    group: &CombinationGroup,
     combination: &Combination,
     values: Vec<(u32, f64)>,
 ) -> Exposure {

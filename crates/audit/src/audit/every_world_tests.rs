@@ -94,7 +94,7 @@ fn opened(setting: &Setting) -> Vec<Release> {
     named.map(|(number, table)| release(&number.to_string(), &["a", "b", "s"], &rows(table))).collect()
 }
 
-/// What any certain adversary is certain of is so in every table; and `worlds` misses nothing.
+/// The certain conclusions of every adversary hold in every table; and `worlds` misses nothing.
 #[test]
 fn every_adversary_is_compared_with_every_table_that_fits() {
     let count = std::env::var("HEDGEROW_WORLDS").ok().and_then(|count| count.parse().ok()).unwrap_or(500);
@@ -129,7 +129,7 @@ fn every_adversary_is_compared_with_every_table_that_fits() {
     assert!(exposed > 0);
 }
 
-/// What is even by two cells alone, composition calls even; every table that fits decides it.
+/// Composition calls values even that are even by two cells alone; every table that fits decides.
 #[test]
 fn composition_says_a_half_where_every_table_that_fits_says_one() {
     let rows = |rows: &[[&str; 2]]| -> Vec<Vec<String>> {

@@ -15,7 +15,7 @@ use hedgerow_table::{Bound, Column, Cover, Domain, Kind, TableError, Values};
 use super::declared::{Declared, Masks};
 use super::mask;
 use super::origin;
-use super::shape::{CountedCell, Limits, Shape};
+use super::shape::{CountedCell, NumberShape, ValueLimits};
 
 /// The day 9990-01-01: an interval from there on holds a decade at most, though its end is open.
 const LAST_DECADE: i64 = Date::LAST.0 as i64 - 3651;
@@ -24,7 +24,7 @@ const LAST_DECADE: i64 = Date::LAST.0 as i64 - 3651;
 const SHOWN_MAX: usize = 60;
 
 #[derive(Debug)]
-pub(crate) struct Axis {
+pub(crate) struct EstimateAxis {
     pub(crate) kind: Kind,
     pub(crate) masks: Masks,
     /// Where labels mask the digits of numbers and the kind is a category: that of the numbers.
@@ -41,7 +41,7 @@ pub(crate) struct Axis {
     /// From the lowest to the highest number or date that is known of.
     pub(crate) extent: Option<Extent>,
     /// How the numbers are distributed, as far as the labels show it.
-    pub(crate) shape: Option<Shape>,
+    pub(crate) shape: Option<NumberShape>,
     /// The range that the attribute declares: no value lies outside, both ends inclusive.
     pub(crate) range: Option<Extent>,
     /// Whether some value is known to be missing.
@@ -70,7 +70,7 @@ pub(crate) enum Under {
     Real(Option<f64>, Option<f64>),
     /// These numbers or dates, and the missing value.
     Numbers(Vec<Bound>, bool),
-    /// These texts, by their position in `Axis::texts`, and the missing value.
+    /// These texts, by their position in `EstimateAxis::texts`, and the missing value.
     Texts(Vec<u32>, bool),
     Mask(String),
     /// The values of a sub-class by its micro-statistics, each with the share of its people.
@@ -83,7 +83,7 @@ pub(crate) enum Under {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum SubClassValue {
     Missing,
-    /// A text, by its position in `Axis::texts`.
+    /// A text, by its position in `EstimateAxis::texts`.
     Text(u32),
     /// Numbers spread evenly from here to there.
     Around(f64, f64),
@@ -95,18 +95,18 @@ pub(crate) enum Spread<'a> {
     /// Evenly from here to there.
     Even(f64, f64),
     /// As all values are; the mass that lies in the interval.
-    Shaped(&'a Shape, f64),
+    Shaped(&'a NumberShape, f64),
     Unknown,
 }
 
-impl Axis {
+impl EstimateAxis {
     /// `domain` is all values there are, where they are known.
     pub(crate) fn bind(
         released: &Column,
         codebook: &Codebook,
         declared: Declared,
         domain: Option<&Domain>,
-    ) -> Result<Axis, TableError> {
+    ) -> Result<EstimateAxis, TableError> {
         let name = released.name.as_str();
         // In a decomposed release one table may generalize an attribute that another releases as it
         // is.
@@ -130,7 +130,7 @@ impl Axis {
         let kind = fitting(stated.unwrap_or_else(|| infer(&covers)), &covers);
         let is_guessed = stated.is_none() && kind == Kind::Integer;
         let masks = if as_it_is { Masks::Never } else { declared.masks };
-        let mut axis = Axis {
+        let mut axis = EstimateAxis {
             kind,
             masks,
             digits: stated.filter(|stated| stated.is_number() && kind == Kind::Category),
@@ -174,7 +174,7 @@ impl Axis {
     }
 
     /// From the cells and how many rows have each.
-    fn shape_of(&self, counts: &[u64]) -> Option<Shape> {
+    fn shape_of(&self, counts: &[u64]) -> Option<NumberShape> {
         if self.kind == Kind::Category {
             return None;
         }
@@ -203,11 +203,11 @@ impl Axis {
             }
         }
         let known = self.range.or(self.extent.filter(|_| self.present.is_some()));
-        let limits = Limits {
+        let limits = ValueLimits {
             low: known.map(|known| known.low).filter(|low| low.is_finite()),
             high: known.map(|known| known.high + unit).filter(|high| high.is_finite()),
         };
-        Shape::of(&cells, limits, self.kind != Kind::Date)
+        NumberShape::of(&cells, limits, self.kind != Kind::Date)
     }
 
     /// Whether a cell is open, or ends where the declared range does: then it does not say how far

@@ -2,7 +2,7 @@
 //! data.
 
 use hedgerow_release::Release;
-use hedgerow_release::manifest::Field;
+use hedgerow_release::manifest::FieldDescriptor;
 use hedgerow_table::{Bound, Kind};
 
 use super::axis::{Extent, real};
@@ -32,7 +32,7 @@ pub(crate) enum Masks {
 /// The declarations of the attributes of the tables in a folder.
 pub(crate) fn declared(release: &Release, folder: &str) -> Vec<(String, Declared)> {
     let coarsened = release.manifest().map(|manifest| &manifest.hedgerow.coarsened);
-    let declared = |field: &Field| {
+    let declared = |field: &FieldDescriptor| {
         let labels = coarsened.and_then(|coarsened| coarsened.get(&field.name)?.get("labels")?.as_object());
         // A mask leaves no label without a star.
         let masks = match (labels, field.hierarchy.as_deref()) {
@@ -49,7 +49,7 @@ pub(crate) fn declared(release: &Release, folder: &str) -> Vec<(String, Declared
 }
 
 /// The manifest's declarations of the columns of the tables in a folder.
-pub(crate) fn fields<'a>(release: &'a Release, folder: &'a str) -> impl Iterator<Item = &'a Field> {
+pub(crate) fn fields<'a>(release: &'a Release, folder: &'a str) -> impl Iterator<Item = &'a FieldDescriptor> {
     let resources = release.manifest().map_or(&[][..], |manifest| &manifest.resources);
     let here = resources.iter().filter(move |table| {
         folder.is_empty() || table.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
@@ -63,7 +63,7 @@ pub(crate) fn ranges(release: &Release, folder: &str) -> Vec<(String, Extent)> {
 }
 
 /// An end that is open is infinite.
-fn range(field: &Field) -> Option<Extent> {
+fn range(field: &FieldDescriptor) -> Option<Extent> {
     let [low, high] = field.declared_range()?;
     let end = |bound: Option<Bound>, open: f64| bound.and_then(real).unwrap_or(open);
     Some(Extent { low: end(low, f64::NEG_INFINITY), high: end(high, f64::INFINITY) })

@@ -17,19 +17,19 @@ use hashbrown::HashMap;
 use hedgerow_release::cloned::{Cloned, OfNumber, SubClass};
 use hedgerow_table::{Bound, Kind};
 
-use super::axis::{Axis, Extent, SubClassValue, Under, real};
+use super::axis::{EstimateAxis, Extent, SubClassValue, Under, real};
 use super::declared::Masks;
 
-impl Axis {
+impl EstimateAxis {
     /// The axis of one attribute, with some sub-classes for labels.
     pub(crate) fn of_statistics<'s>(
         read: &Cloned,
         attribute: usize,
         sub_classes: impl Iterator<Item = &'s SubClass> + Clone,
-    ) -> Axis {
+    ) -> EstimateAxis {
         let stated = || sub_classes.clone().map(|part| &part.attributes[attribute]);
         let kind = kind(stated().filter_map(|stated| stated.number));
-        let mut axis = Axis {
+        let mut axis = EstimateAxis {
             kind: kind.unwrap_or(Kind::Category),
             masks: Masks::Never,
             digits: None,
@@ -144,7 +144,7 @@ mod tests {
             texts: Vec::new(),
             classes: Vec::new(),
         };
-        let axis = Axis::of_statistics(&read, 0, [&part].into_iter());
+        let axis = EstimateAxis::of_statistics(&read, 0, [&part].into_iter());
         let predicate = Predicate::Between(Bound::Integer(0), Bound::Integer(39));
         let regions = Regions::new(&axis, &[&predicate]).unwrap();
         let parts = &regions.cells[0];

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, InputError, Kind, TableError};
 
-use super::axis::{Axis, Extent, Spread, SubClassValue, Under, first_whole, real};
+use super::axis::{EstimateAxis, Extent, Spread, SubClassValue, Under, first_whole, real};
 use super::mask;
 use super::masked_digits;
 use super::origin::{not_above, not_below, outward};
@@ -24,9 +24,9 @@ pub(crate) const MISSING: u32 = 0;
 /// The most meetings of a label or text with a piece or predicate for one attribute.
 const WORK_MAX: usize = 1 << 29;
 
-/// The part of a label's values that lies in one region.
+/// The portion of a label's values that lies in one region.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct Portion {
     pub(crate) region: u32,
     /// The share of the label's values; not a number where nothing is known. It can be 0 although a
     /// value is possible there.
@@ -40,11 +40,11 @@ pub(crate) struct Part {
     pub(crate) whole: Option<Whole>,
 }
 
-impl Part {
+impl Portion {
     /// With the numbers themselves, where they are counted from an origin; bounds move outward.
-    pub(crate) fn moved(&self, origin: i64) -> Part {
+    pub(crate) fn moved(&self, origin: i64) -> Portion {
         let (low, high) = (outward(self.low, origin, true), outward(self.high, origin, false));
-        Part { mean: self.mean + origin as f64, low, high, ..*self }
+        Portion { mean: self.mean + origin as f64, low, high, ..*self }
     }
 }
 
@@ -53,13 +53,13 @@ pub(crate) struct Regions {
     /// For each region, which predicates hold in it.
     pub(crate) holds: Vec<Vec<bool>>,
     /// For each label, the regions that a value under it can lie in, ascending.
-    pub(crate) cells: Vec<Vec<Part>>,
+    pub(crate) cells: Vec<Vec<Portion>>,
     /// The same of a value of which nothing is known.
-    pub(crate) anything: Vec<Part>,
+    pub(crate) anything: Vec<Portion>,
 }
 
 impl Regions {
-    pub(crate) fn new(axis: &Axis, predicates: &[&Predicate]) -> Result<Regions, TableError> {
+    pub(crate) fn new(axis: &EstimateAxis, predicates: &[&Predicate]) -> Result<Regions, TableError> {
         let mut builder = Builder {
             axis,
             predicates,
@@ -86,7 +86,7 @@ impl Regions {
 }
 
 struct Builder<'a> {
-    axis: &'a Axis,
+    axis: &'a EstimateAxis,
     predicates: &'a [&'a Predicate],
     holds: Vec<Vec<bool>>,
     numbers: HashMap<Vec<bool>, u32>,
@@ -216,13 +216,13 @@ impl Builder<'_> {
     }
 
     /// `fractions` is where numbers with a fraction are possible although none is expected.
-    fn cell(&mut self, under: &Under, fractions: Option<(f64, f64)>) -> Result<Vec<Part>, TableError> {
+    fn cell(&mut self, under: &Under, fractions: Option<(f64, f64)>) -> Result<Vec<Portion>, TableError> {
         let axis = self.axis;
         let missing =
-            Part { region: MISSING, mass: 0.0, mean: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY, whole: None };
+            Portion { region: MISSING, mass: 0.0, mean: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY, whole: None };
         let mut parts = Parts::default();
         match under {
-            Under::Missing => parts.add(Part { mass: 1.0, ..missing }),
+            Under::Missing => parts.add(Portion { mass: 1.0, ..missing }),
             Under::Integers(first, last) => {
                 self.interval(Ends::Whole(*first, *last), axis.is_end_cell(under), 1.0, &mut parts)?;
             }
@@ -242,20 +242,20 @@ impl Builder<'_> {
                     let exact = if let Bound::Integer(whole) = bound { Some(*whole) } else { None };
                     let low = exact.map_or(value, |whole| not_above(whole, axis.origin));
                     let high = exact.map_or(value, |whole| not_below(whole, axis.origin));
-                    parts.add(Part { region, mass, mean: low, low, high, whole: exact.map(Whole::only) });
+                    parts.add(Portion { region, mass, mean: low, low, high, whole: exact.map(Whole::only) });
                 }
                 if *with_missing {
-                    parts.add(Part { mass, ..missing });
+                    parts.add(Portion { mass, ..missing });
                 }
             }
             Under::Texts(texts, with_missing) => {
                 self.spend(texts.len())?;
                 let mass = 1.0 / (texts.len() + usize::from(*with_missing)) as f64;
                 for &text in texts {
-                    parts.add(Part { region: self.of_text[text as usize], mass, ..missing });
+                    parts.add(Portion { region: self.of_text[text as usize], mass, ..missing });
                 }
                 if *with_missing {
-                    parts.add(Part { mass, ..missing });
+                    parts.add(Portion { mass, ..missing });
                 }
             }
             Under::Mask(mask) => self.masked(mask, missing, &mut parts)?,
@@ -263,9 +263,9 @@ impl Builder<'_> {
                 self.spend(values.len())?;
                 for &(value, mass) in values {
                     match value {
-                        SubClassValue::Missing => parts.add(Part { mass, ..missing }),
+                        SubClassValue::Missing => parts.add(Portion { mass, ..missing }),
                         SubClassValue::Text(text) => {
-                            parts.add(Part { region: self.of_text[text as usize], mass, ..missing })
+                            parts.add(Portion { region: self.of_text[text as usize], mass, ..missing })
                         }
                         SubClassValue::Around(low, high) => self.around((low, high), mass, &mut parts)?,
                     }
@@ -279,7 +279,7 @@ impl Builder<'_> {
                     _ => f64::INFINITY,
                 };
                 let absent = if axis.has_missing { 1.0 / (values + 1.0) } else { 0.0 };
-                parts.add(Part { mass: absent, ..missing });
+                parts.add(Portion { mass: absent, ..missing });
                 if values > 0.0 {
                     let open = if axis.kind == Kind::Float { Ends::Real(None, None) } else { Ends::Whole(None, None) };
                     self.interval(open, true, 1.0 - absent, &mut parts)?;
@@ -303,7 +303,7 @@ impl Builder<'_> {
         let add = |value: f64, low: f64, high: f64, builder: &mut Self, parts: &mut Parts| {
             let region = builder.region_of_number(Bound::Float(value));
             let (low, high) = (low - origin, high - origin);
-            parts.add(Part { region, mass: 0.0, mean: 0.0, low, high, whole: None });
+            parts.add(Portion { region, mass: 0.0, mean: 0.0, low, high, whole: None });
         };
         let mut before = low;
         for cut in cuts.into_iter().chain([high]) {
@@ -318,27 +318,27 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn any_text(&self, missing: Part, parts: &mut Parts) {
+    fn any_text(&self, missing: Portion, parts: &mut Parts) {
         let axis = self.axis;
         let known = axis.known_values();
         if known == 0 {
             // Nothing says which values there are, nor how many are missing.
             let sole = self.any_text.len() == 1 && !axis.has_missing;
             let mass = if sole { 1.0 } else { f64::NAN };
-            self.any_text.iter().for_each(|&region| parts.add(Part { region, mass, ..missing }));
-            parts.add(Part { mass: if axis.has_missing { f64::NAN } else { 0.0 }, ..missing });
+            self.any_text.iter().for_each(|&region| parts.add(Portion { region, mass, ..missing }));
+            parts.add(Portion { mass: if axis.has_missing { f64::NAN } else { 0.0 }, ..missing });
             return;
         }
         let mass = 1.0 / known as f64;
         for text in 0..axis.texts_of_all {
-            parts.add(Part { region: self.of_text[text], mass, ..missing });
+            parts.add(Portion { region: self.of_text[text], mass, ..missing });
         }
         // A text that no label shows is possible, and not expected.
-        self.any_text.iter().for_each(|&region| parts.add(Part { region, mass: 0.0, ..missing }));
-        parts.add(Part { mass: if axis.has_missing { mass } else { 0.0 }, ..missing });
+        self.any_text.iter().for_each(|&region| parts.add(Portion { region, mass: 0.0, ..missing }));
+        parts.add(Portion { mass: if axis.has_missing { mass } else { 0.0 }, ..missing });
     }
 
-    fn masked(&mut self, mask: &str, missing: Part, parts: &mut Parts) -> Result<(), TableError> {
+    fn masked(&mut self, mask: &str, missing: Portion, parts: &mut Parts) -> Result<(), TableError> {
         let axis = self.axis;
         if axis.present.is_some() {
             let known: Vec<u32> = (0..axis.texts_of_all)
@@ -348,7 +348,7 @@ impl Builder<'_> {
             self.spend(axis.texts_of_all)?;
             if !known.is_empty() {
                 let mass = 1.0 / known.len() as f64;
-                known.into_iter().for_each(|region| parts.add(Part { region, mass, ..missing }));
+                known.into_iter().for_each(|region| parts.add(Portion { region, mass, ..missing }));
                 return Ok(());
             }
         }
@@ -357,11 +357,11 @@ impl Builder<'_> {
         self.spend(groups.len())?;
         for (mass, holds) in groups {
             let region = self.region(holds);
-            parts.add(Part { region, mass, ..missing });
+            parts.add(Portion { region, mass, ..missing });
         }
         // A star may hide a character of a kind that no label shows.
         let possible = self.possible(Some(mask))?;
-        possible.into_iter().for_each(|region| parts.add(Part { region, mass: 0.0, ..missing }));
+        possible.into_iter().for_each(|region| parts.add(Portion { region, mass: 0.0, ..missing }));
         Ok(())
     }
 
@@ -414,7 +414,7 @@ impl Builder<'_> {
             } else {
                 f64::NAN
             };
-            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, whole });
+            parts.add(Portion { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, whole });
         }
         Ok(())
     }
@@ -482,7 +482,14 @@ impl Builder<'_> {
             // Half of the unit around a whole number may lie outside the piece, the number does
             // not.
             let mean = if share > 0.0 { f64::midpoint(inner_from, inner_to).clamp(from, to) } else { 0.0 };
-            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, whole: None });
+            parts.add(Portion {
+                region: self.pieces[piece],
+                mass: share * mass,
+                mean,
+                low: from,
+                high: to,
+                whole: None,
+            });
         }
         Ok(())
     }
@@ -557,12 +564,12 @@ fn between(low: f64, high: f64) -> f64 {
 /// Parts gathered by region.
 #[derive(Default)]
 struct Parts {
-    parts: Vec<Part>,
+    parts: Vec<Portion>,
     places: HashMap<u32, usize>,
 }
 
 impl Parts {
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: Portion) {
         let next = self.parts.len();
         let place = *self.places.entry(part.region).or_insert(next);
         if place == next {
@@ -580,7 +587,7 @@ impl Parts {
         into.whole = into.whole.zip(part.whole).map(|(one, other)| one.or(other));
     }
 
-    fn sorted(mut self) -> Vec<Part> {
+    fn sorted(mut self) -> Vec<Portion> {
         self.parts.sort_unstable_by_key(|part| part.region);
         self.parts
     }

@@ -37,13 +37,13 @@ pub(crate) struct CountedCell {
 
 /// The known bounds of the least and of the greatest value, whatever the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Limits {
+pub(crate) struct ValueLimits {
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shape {
+pub(crate) struct NumberShape {
     /// Ascending; the masses lie between neighbors.
     edges: Vec<f64>,
     masses: Vec<f64>,
@@ -61,10 +61,10 @@ struct Tail {
     scale: f64,
 }
 
-impl Shape {
+impl NumberShape {
     /// `ends_at_zero` says that positive values do not continue below zero, nor negative ones above
     /// it.
-    pub(crate) fn of(cells: &[CountedCell], limits: Limits, ends_at_zero: bool) -> Option<Shape> {
+    pub(crate) fn of(cells: &[CountedCell], limits: ValueLimits, ends_at_zero: bool) -> Option<NumberShape> {
         let ends = cells.iter().flat_map(|cell| [cell.low, cell.high]);
         let mut edges: Vec<f64> = ends.flatten().filter(|end| end.is_finite()).collect();
         edges.sort_unstable_by(f64::total_cmp);
@@ -72,7 +72,7 @@ impl Shape {
         let (Some(&first), Some(&last)) = (edges.first(), edges.last()) else {
             let (low, high) = (limits.low?, limits.high?);
             let nothing = Tail { mass: 0.0, width: 0.0, scale: f64::INFINITY };
-            return (low < high).then(|| Shape {
+            return (low < high).then(|| NumberShape {
                 edges: vec![low, high],
                 masses: vec![1.0],
                 lower: nothing,
@@ -94,7 +94,7 @@ impl Shape {
         let bins = || inside.iter().copied().zip(lengths.iter().copied());
         let lower = Tail::new(masses[0], (widths[0], limits.low.is_some()), &mut bins());
         let upper = Tail::new(masses[masses.len() - 1], (widths[1], limits.high.is_some()), &mut bins().rev());
-        Some(Shape { masses: inside.to_vec(), edges, lower, upper })
+        Some(NumberShape { masses: inside.to_vec(), edges, lower, upper })
     }
 
     /// The mass from one place to another, and the mean there. The mean is NaN where the mass is
@@ -258,7 +258,7 @@ mod tests {
         CountedCell { low, high, rows }
     }
 
-    const NOTHING: Limits = Limits { low: None, high: None };
+    const NOTHING: ValueLimits = ValueLimits { low: None, high: None };
 
     fn close(found: f64, expected: f64) {
         assert!((found - expected).abs() <= 1e-6 * expected.abs().max(1.0), "{found}, expected {expected}");
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_tail_continues_the_density_inside() {
         let cells = [cell(Some(1.0), Some(3.0), 10.0), cell(Some(3.0), None, 5.0)];
-        let shape = Shape::of(&cells, NOTHING, true).unwrap();
+        let shape = NumberShape::of(&cells, NOTHING, true).unwrap();
         let (mass, mean) = shape.between(3.0, f64::INFINITY);
         close(mass, 1.0 / 3.0);
         close(mean, 4.0);
@@ -282,39 +282,39 @@ mod tests {
     #[test]
     fn a_tail_never_crosses_zero() {
         let cells = [cell(None, Some(2.0), 90.0), cell(Some(2.0), Some(3.0), 5.0), cell(Some(3.0), None, 5.0)];
-        let shape = Shape::of(&cells, NOTHING, true).unwrap();
+        let shape = NumberShape::of(&cells, NOTHING, true).unwrap();
         assert_eq!(shape.between(f64::NEG_INFINITY, 0.0).0, 0.0);
         close(shape.between(0.0, 2.0).0, 0.9);
         close(shape.between(0.0, 2.0).1, 1.0);
-        let below = Shape::of(&cells, NOTHING, false).unwrap();
+        let below = NumberShape::of(&cells, NOTHING, false).unwrap();
         assert!(below.between(f64::NEG_INFINITY, 0.0).0 > 0.5, "dates have no zero");
         let mirrored: Vec<CountedCell> =
             cells.iter().map(|one| cell(one.high.map(|high| -high), one.low.map(|low| -low), one.rows)).collect();
-        let shape = Shape::of(&mirrored, NOTHING, true).unwrap();
+        let shape = NumberShape::of(&mirrored, NOTHING, true).unwrap();
         assert_eq!(shape.between(0.0, f64::INFINITY).0, 0.0);
         close(shape.between(-2.0, 0.0).1, -1.0);
     }
 
     #[test]
     fn a_known_range_ends_the_tail() {
-        let limits = Limits { low: Some(0.0), high: Some(10.0) };
+        let limits = ValueLimits { low: Some(0.0), high: Some(10.0) };
         let cells = [cell(None, Some(4.0), 8.0), cell(Some(4.0), Some(6.0), 4.0), cell(Some(6.0), None, 2.0)];
-        let shape = Shape::of(&cells, limits, true).unwrap();
+        let shape = NumberShape::of(&cells, limits, true).unwrap();
         close(shape.between(6.0, 10.0).0, 2.0 / 14.0);
         assert!(shape.between(6.0, 10.0).1 < 8.0, "few rows lie close to where the many are");
         assert_eq!(shape.between(10.0, 99.0).0, 0.0);
-        let only = Shape::of(&[cell(None, None, 3.0)], limits, true).unwrap();
+        let only = NumberShape::of(&[cell(None, None, 3.0)], limits, true).unwrap();
         assert_eq!(only.between(0.0, 10.0), (1.0, 5.0));
-        assert_eq!(Shape::of(&[cell(None, None, 3.0)], NOTHING, true), None);
+        assert_eq!(NumberShape::of(&[cell(None, None, 3.0)], NOTHING, true), None);
     }
 
     /// One cut, and nothing says how far either side extends.
     #[test]
     fn an_estimate_without_data_is_unknown() {
         let cells = [cell(None, Some(2.0), 3.0), cell(Some(2.0), None, 4.0)];
-        let shape = Shape::of(&cells, NOTHING, true).unwrap();
+        let shape = NumberShape::of(&cells, NOTHING, true).unwrap();
         assert!(shape.between(2.0, f64::INFINITY).0.is_nan() && shape.between(f64::NEG_INFINITY, 2.0).0.is_nan());
-        let shape = Shape::of(&cells, Limits { low: Some(0.0), high: Some(10.0) }, true).unwrap();
+        let shape = NumberShape::of(&cells, ValueLimits { low: Some(0.0), high: Some(10.0) }, true).unwrap();
         close(shape.between(2.0, 10.0).1, 6.0);
     }
 
@@ -362,7 +362,7 @@ mod tests {
             cell(Some(24.0), Some(40.0), 40.0),
             cell(Some(34.0), None, 40.0),
         ];
-        let shape = Shape::of(&cells, NOTHING, true).unwrap();
+        let shape = NumberShape::of(&cells, NOTHING, true).unwrap();
         // A class at least lies below every end that is stated.
         let below = shape.between(f64::NEG_INFINITY, 20.0).0;
         assert!(below > 0.08, "{below}");
@@ -370,7 +370,7 @@ mod tests {
         close(all, 1.0);
         // Cells that cover everything change nothing.
         let with_all = [cells.as_slice(), &[cell(None, None, 500.0)]].concat();
-        assert_eq!(Shape::of(&with_all, NOTHING, true).unwrap(), shape);
+        assert_eq!(NumberShape::of(&with_all, NOTHING, true).unwrap(), shape);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::loss::{AttributeLoss, Losses};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
 use crate::query::buckets::Buckets;
-use crate::query::rows::{Queryable, Rows, Sizes};
+use crate::query::rows::{QueriedRows, Queryable, Sizes};
 use crate::query_error::QueryOptions;
 use crate::query_error::buckets::{Bucket, Bucketized, query_error};
 use crate::risk::Risk;
@@ -55,7 +55,7 @@ impl MeasuredKind for hedgerow_release::bucketized::Bucketized {
     }
 
     fn queryable(&self) -> Vec<Queryable<'_>> {
-        Queryable::whole(Rows::Buckets(Cow::Borrowed(&self.quasi), Cow::Borrowed(&self.counted), Sizes::Equal))
+        Queryable::whole(QueriedRows::Buckets(Cow::Borrowed(&self.quasi), Cow::Borrowed(&self.counted), Sizes::Equal))
     }
 }
 

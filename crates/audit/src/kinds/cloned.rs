@@ -17,7 +17,7 @@ use crate::class_sizes::SizeDistribution;
 use crate::loss::{AttributeLoss, Losses};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
-use crate::query::rows::{Queryable, Rows, Sizes};
+use crate::query::rows::{QueriedRows, Queryable, Sizes};
 use crate::query_error::QueryOptions;
 use crate::query_error::clones::{Clones, query_error};
 use crate::risk::Risk;
@@ -50,7 +50,7 @@ impl MeasuredKind for Cloned {
         let mut values = self.counted.clone();
         let class = values.columns.iter_mut().find(|column| column.name == CLASS);
         class.into_iter().for_each(|class| class.name = GROUP.to_owned());
-        let rows = Rows::Buckets(Cow::Owned(people(self)), Cow::Owned(values), Sizes::WithCounterfeits);
+        let rows = QueriedRows::Buckets(Cow::Owned(people(self)), Cow::Owned(values), Sizes::WithCounterfeits);
         vec![Queryable { folder: "", rows, statistics: Some(self) }]
     }
 }

@@ -11,7 +11,7 @@ use hedgerow_table::{Progress, TableError};
 use super::{Joinable, MeasureOptions, MeasuredKind, SourceTable, bucketized, joinable_buckets, joinable_rows};
 use crate::max_likelihood::measure_tables;
 use crate::measures::Measures;
-use crate::query::rows::{Queryable, Rows, Sizes};
+use crate::query::rows::{QueriedRows, Queryable, Sizes};
 
 impl MeasuredKind for Decomposed {
     fn measure(
@@ -44,15 +44,17 @@ impl MeasuredKind for Decomposed {
     }
 }
 
-fn rows_of(table: &SubTable) -> Rows<'_> {
+fn rows_of(table: &SubTable) -> QueriedRows<'_> {
     match &table.form {
-        Form::Rows(tables) => Rows::Labels(Cow::Borrowed(&tables.table)),
+        Form::Rows(tables) => QueriedRows::Labels(Cow::Borrowed(&tables.table)),
         Form::Buckets(tables) => {
-            Rows::Buckets(Cow::Borrowed(&tables.quasi), Cow::Borrowed(&tables.counted), Sizes::Equal)
+            QueriedRows::Buckets(Cow::Borrowed(&tables.quasi), Cow::Borrowed(&tables.counted), Sizes::Equal)
         }
-        Form::Combined(tables) => {
-            Rows::Buckets(Cow::Borrowed(&tables.quasi), Cow::Borrowed(&tables.values), Sizes::WithRowsWithoutValues)
-        }
+        Form::Combined(tables) => QueriedRows::Buckets(
+            Cow::Borrowed(&tables.quasi),
+            Cow::Borrowed(&tables.values),
+            Sizes::WithRowsWithoutValues,
+        ),
     }
 }
 

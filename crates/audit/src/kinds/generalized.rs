@@ -10,7 +10,7 @@ use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Progress, Table, TableError};
 
 use super::{Joinable, MeasureOptions, MeasuredKind, SourceTable, joinable_rows, rows_suppressed};
-use crate::attribute::{Attribute, QuasiSource, Recoding, Unchanged};
+use crate::attribute::{AuditedAttribute, QuasiSource, Recoding, Unchanged};
 use crate::class_sizes::SizeDistribution;
 use crate::classes;
 use crate::comparison::{self, Comparison};
@@ -21,7 +21,7 @@ use crate::loss::{
 };
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
-use crate::query::rows::{Queryable, Rows};
+use crate::query::rows::{QueriedRows, Queryable};
 use crate::query_error::{self, QueryOptions};
 use crate::risk::Risk;
 use crate::rows::RowCounts;
@@ -36,7 +36,7 @@ impl MeasuredKind for Generalized {
         options: &MeasureOptions,
         progress: &dyn Progress,
     ) -> Result<Measures, TableError> {
-        let input = |recoding: Recoding| Measured {
+        let input = |recoding: Recoding| GeneralizedPair {
             source: source.table,
             released: &self.table,
             codebook: release.codebook(),
@@ -69,13 +69,13 @@ impl MeasuredKind for Generalized {
     }
 
     fn queryable(&self) -> Vec<Queryable<'_>> {
-        Queryable::whole(Rows::Labels(Cow::Borrowed(&self.table)))
+        Queryable::whole(QueriedRows::Labels(Cow::Borrowed(&self.table)))
     }
 }
 
 /// A generalized table with the one that it was made from.
 #[derive(Debug)]
-pub(crate) struct Measured<'a> {
+pub(crate) struct GeneralizedPair<'a> {
     /// The private table, as read under the policy: the domain of a column holds the values that
     /// occur and no others.
     pub(crate) source: &'a Table,
@@ -95,14 +95,15 @@ pub(crate) struct Measured<'a> {
 }
 
 pub(crate) fn measure(
-    input: &Measured<'_>,
+    input: &GeneralizedPair<'_>,
     queries: &QueryOptions,
     progress: &dyn Progress,
 ) -> Result<TableMeasures, TableError> {
     let rows = RowCounts::checked(input.source.rows as u64, input.released.rows as u64, input.rows_suppressed)?;
-    let bind =
-        |quasi| Attribute::bind(quasi, input.source, input.released, input.codebook, &input.ranges, input.recoding);
-    let quasi: Vec<Attribute<'_>> = input.quasi.iter().map(bind).collect::<Result<_, _>>()?;
+    let bind = |quasi| {
+        AuditedAttribute::bind(quasi, input.source, input.released, input.codebook, &input.ranges, input.recoding)
+    };
+    let quasi: Vec<AuditedAttribute<'_>> = input.quasi.iter().map(bind).collect::<Result<_, _>>()?;
     let sensitive: Vec<Unchanged<'_>> = input
         .sensitive
         .iter()
@@ -147,7 +148,7 @@ pub(crate) fn measure(
     })
 }
 
-fn attribute_loss(attribute: &Attribute<'_>, rows: RowCounts) -> AttributeLoss {
+fn attribute_loss(attribute: &AuditedAttribute<'_>, rows: RowCounts) -> AttributeLoss {
     AttributeLoss {
         name: attribute.name.to_owned(),
         level: attribute.full_domain.as_ref().map(|found| found.level),

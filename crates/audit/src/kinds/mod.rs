@@ -7,7 +7,7 @@ pub(crate) mod decomposed;
 pub(crate) mod generalized;
 
 use hedgerow_release::bucketized::GROUP;
-use hedgerow_release::{Release, ReleasedClasses, Spelling, Tables};
+use hedgerow_release::{Release, ReleaseTables, ReleasedClasses, Spelling};
 use hedgerow_table::{Column, Progress, Table, TableError};
 
 use crate::adversaries::intersection::{SubTable, is_exact};
@@ -134,10 +134,10 @@ pub fn measure(
 
 pub(crate) fn kind(release: &Release) -> &dyn MeasuredKind {
     match release.tables() {
-        Tables::Generalized(tables) => tables,
-        Tables::Bucketized(tables) => tables.as_ref(),
-        Tables::Cloned(tables) => tables.as_ref(),
-        Tables::Decomposed(tables) => tables,
+        ReleaseTables::Generalized(tables) => tables,
+        ReleaseTables::Bucketized(tables) => tables.as_ref(),
+        ReleaseTables::Cloned(tables) => tables.as_ref(),
+        ReleaseTables::Decomposed(tables) => tables,
     }
 }
 

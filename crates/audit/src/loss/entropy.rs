@@ -8,10 +8,10 @@
 //! one value has nothing to lose.
 
 use super::granularity::levels_of;
-use crate::attribute::Attribute;
+use crate::attribute::AuditedAttribute;
 
 /// `None` where rows are missing and no level says which.
-pub(crate) fn of_attribute(attribute: &Attribute<'_>, suppressed: u64) -> Option<f64> {
+pub(crate) fn of_attribute(attribute: &AuditedAttribute<'_>, suppressed: u64) -> Option<f64> {
     let values = attribute.source.counts();
     let rows: u64 = values.iter().sum();
     let own: f64 = values.iter().map(|&rows| bits(rows, rows)).sum();
@@ -44,7 +44,7 @@ fn bits(rows: u64, among: u64) -> f64 {
 mod tests {
     use hedgerow_table::HierarchySpec;
 
-    use crate::testing::Release;
+    use crate::testing::TestRelease;
 
     /// Ages 21, 21, 22 and 67: `20 to 29` leaves open which of three, with 21 twice; `60 to 69`
     /// nothing. One `*` leaves open which of four.
@@ -52,7 +52,7 @@ mod tests {
     fn four_people_by_hand() {
         let rows = ["21", "21", "22", "67"].map(|age| vec![age]);
         let entropy = |suppressed: &[usize]| {
-            let release = Release::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], suppressed);
+            let release = TestRelease::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], suppressed);
             release.measures().losses.entropy.unwrap()
         };
         let all = 2.0 * 2f64.log2() + 2.0 * 4f64.log2();

@@ -9,9 +9,9 @@
 
 use hedgerow_table::Level;
 
-use crate::attribute::Attribute;
+use crate::attribute::AuditedAttribute;
 
-pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> f64 {
+pub(crate) fn of_attribute(attribute: &AuditedAttribute<'_>, rows: u64, suppressed: u64) -> f64 {
     let found = attribute.full_domain.as_ref();
     let leaves = found.map_or(attribute.source.domain.cardinality() as u64, |_| attribute.hierarchy.leaves());
     if leaves <= 1 {
@@ -31,7 +31,7 @@ pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64
 
 /// Of a full-domain release the level of an attribute, and for every label how many rows were
 /// released with it.
-pub(crate) fn levels_of<'a>(attribute: &'a Attribute<'_>) -> Option<(&'a Level, Vec<u64>)> {
+pub(crate) fn levels_of<'a>(attribute: &'a AuditedAttribute<'_>) -> Option<(&'a Level, Vec<u64>)> {
     let found = attribute.full_domain.as_ref()?;
     let level = &attribute.hierarchy.levels()[found.level];
     let mut released = vec![0u64; level.labels.len()];
@@ -45,14 +45,14 @@ pub(crate) fn levels_of<'a>(attribute: &'a Attribute<'_>) -> Option<(&'a Level, 
 mod tests {
     use hedgerow_table::HierarchySpec;
 
-    use crate::testing::Release;
+    use crate::testing::TestRelease;
 
     /// Four ages, so |dom| = 4; `20 to 29` holds three leaves, `60 to 69` one; nothing suppressed:
     /// agg = (3 + 3 + 3 + 1)/4 = 2.5, n/|dom| = 1, (2.5 − 1)/(4 − 1) = 0.5.
     #[test]
     fn four_people_by_hand() {
         let rows = ["21", "22", "23", "67"].map(|age| vec![age]);
-        let release = Release::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
+        let release = TestRelease::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
         let granularity = release.measures().losses.granularity.unwrap();
         assert!((granularity - 0.5).abs() < 1e-12, "{granularity}");
     }

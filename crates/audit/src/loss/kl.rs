@@ -27,13 +27,13 @@ pub(crate) fn of_sum(sum: f64, rows: u64) -> f64 {
 mod tests {
     use hedgerow_table::HierarchySpec;
 
-    use crate::testing::Release;
+    use crate::testing::TestRelease;
 
     /// Ages 21, 21, 21, 22 released as `20 to 29`: p = ¾, ¼ and q = ½, ½, so ¾ ln 1.5 + ¼ ln 0.5.
     #[test]
     fn four_people_by_hand() {
         let rows = ["21", "21", "21", "22"].map(|age| vec![age]);
-        let release = Release::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
+        let release = TestRelease::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
         let kl = release.measures().losses.kl.unwrap();
         assert!((kl - (0.75 * 1.5f64.ln() + 0.25 * 0.5f64.ln())).abs() < 1e-12, "{kl}");
     }

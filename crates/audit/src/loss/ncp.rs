@@ -17,33 +17,33 @@
 
 use hedgerow_table::Domain;
 
-use crate::attribute::Attribute;
-use crate::cell::{Cell, Interval, Shape};
+use crate::attribute::AuditedAttribute;
+use crate::cell::{CellShape, Interval, SourceCell};
 
 /// The penalty of one attribute over `rows` source rows, of which `suppressed` were not released.
-pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> f64 {
+pub(crate) fn of_attribute(attribute: &AuditedAttribute<'_>, rows: u64, suppressed: u64) -> f64 {
     let released: f64 =
         attribute.counts.iter().enumerate().map(|(label, &count)| count as f64 * penalty(attribute, label)).sum();
     (released + suppressed as f64) / rows as f64
 }
 
 /// The penalty of each label.
-pub(crate) fn of_labels(attribute: &Attribute<'_>) -> Vec<f64> {
+pub(crate) fn of_labels(attribute: &AuditedAttribute<'_>) -> Vec<f64> {
     (0..attribute.cells.len()).map(|label| penalty(attribute, label)).collect()
 }
 
-fn penalty(attribute: &Attribute<'_>, label: usize) -> f64 {
+fn penalty(attribute: &AuditedAttribute<'_>, label: usize) -> f64 {
     of_cell(&attribute.cells[label], &attribute.source.domain, attribute.is_top[label])
 }
 
 /// The penalty of one cell of a column with this domain.
-pub(crate) fn of_cell(cell: &Cell, domain: &Domain, is_top: bool) -> f64 {
+pub(crate) fn of_cell(cell: &SourceCell, domain: &Domain, is_top: bool) -> f64 {
     match cell.shape {
         _ if is_top => 1.0,
-        Shape::Everything => 1.0,
-        Shape::Value => 0.0,
-        Shape::Listed => cell.codes.len() as f64 / domain.cardinality() as f64,
-        Shape::Interval(interval) | Shape::Scattered(interval) => {
+        CellShape::Everything => 1.0,
+        CellShape::Value => 0.0,
+        CellShape::Listed => cell.codes.len() as f64 / domain.cardinality() as f64,
+        CellShape::Interval(interval) | CellShape::Scattered(interval) => {
             match Interval::of_domain(domain).map_or(0.0, Interval::width) {
                 0.0 => 0.0,
                 range => interval.width() / range,
@@ -56,7 +56,7 @@ pub(crate) fn of_cell(cell: &Cell, domain: &Domain, is_top: bool) -> f64 {
 mod tests {
     use hedgerow_table::HierarchySpec;
 
-    use crate::testing::Release;
+    use crate::testing::TestRelease;
 
     /// Ages from 21 to 41 in tens: `20 to 29` is clipped to 21…29 and costs 8/20, `30 to 39` costs
     /// 9/20, `40 to 49` is clipped to 40…41 and costs 1/20. Fruit is released as it is and costs
@@ -66,7 +66,7 @@ mod tests {
     fn five_people_by_hand() {
         let rows = ["21,pear", "29,pear", "33,fig", "41,fig", "40,plum"].map(|row| row.split(',').collect::<Vec<_>>());
         let specs = [HierarchySpec::Widths(vec![10.0]), HierarchySpec::None];
-        let found = Release::new(&["age", "fruit"], &rows, &specs, &[1, 0], &[4]).measures();
+        let found = TestRelease::new(&["age", "fruit"], &rows, &specs, &[1, 0], &[4]).measures();
         let age = (26.0 / 20.0 + 1.0) / 5.0;
         assert!((found.attributes[0].ncp - age).abs() < 1e-12, "{found:?}");
         assert!((found.attributes[1].ncp - 0.2).abs() < 1e-12, "{found:?}");

@@ -6,11 +6,11 @@
 //! single level leaves no choice and counts 0 for what was released.
 
 use super::mean;
-use crate::attribute::Attribute;
+use crate::attribute::AuditedAttribute;
 
-pub(crate) fn of_release(attributes: &[Attribute<'_>], rows: u64, suppressed: u64) -> Option<f64> {
+pub(crate) fn of_release(attributes: &[AuditedAttribute<'_>], rows: u64, suppressed: u64) -> Option<f64> {
     let released = (rows - suppressed) as f64;
-    let loss = |attribute: &Attribute<'_>| {
+    let loss = |attribute: &AuditedAttribute<'_>| {
         let level = attribute.full_domain.as_ref()?.level;
         let share = if attribute.hierarchy.top() == 0 { 0.0 } else { level as f64 / attribute.hierarchy.top() as f64 };
         Some((released * share + suppressed as f64) / rows as f64)
@@ -22,7 +22,7 @@ pub(crate) fn of_release(attributes: &[Attribute<'_>], rows: u64, suppressed: u6
 mod tests {
     use hedgerow_table::HierarchySpec;
 
-    use crate::testing::Release;
+    use crate::testing::TestRelease;
 
     /// Age on level 1 of 2, sex on level 0 of 1, one of four rows suppressed: (3 · ½ + 1)/4 and (3
     /// · 0 + 1)/4.
@@ -31,7 +31,7 @@ mod tests {
         let rows = ["21,f", "22,f", "23,m", "67,m"].map(|row| row.split(',').collect::<Vec<_>>());
         let specs = [HierarchySpec::Widths(vec![10.0]), HierarchySpec::None];
         let precision =
-            Release::new(&["age", "sex"], &rows, &specs, &[1, 0], &[3]).measures().losses.precision.unwrap();
+            TestRelease::new(&["age", "sex"], &rows, &specs, &[1, 0], &[3]).measures().losses.precision.unwrap();
         assert!((precision - (2.5 / 4.0 + 1.0 / 4.0) / 2.0).abs() < 1e-12, "{precision}");
     }
 }

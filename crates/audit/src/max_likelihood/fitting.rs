@@ -136,14 +136,14 @@ fn columns_of<'c>(own: &[usize], columns: &'c [Vec<u32>], variables: &[usize]) -
 
 /// All combinations of values that every table has rows of.
 #[derive(Default)]
-struct Joined {
+struct JoinedCombinations {
     variables: Vec<usize>,
     columns: Vec<Vec<u32>>,
     rows: usize,
 }
 
-fn join(margins: &[Margin]) -> Result<Joined, NoEstimate> {
-    let mut joined = Joined { rows: 1, ..Joined::default() };
+fn join(margins: &[Margin]) -> Result<JoinedCombinations, NoEstimate> {
+    let mut joined = JoinedCombinations { rows: 1, ..JoinedCombinations::default() };
     let mut left: Vec<&Margin> = margins.iter().collect();
     while !left.is_empty() {
         let shared = |margin: &Margin| -> Vec<usize> {
@@ -159,8 +159,8 @@ fn join(margins: &[Margin]) -> Result<Joined, NoEstimate> {
     Ok(joined)
 }
 
-impl Joined {
-    fn with(self, margin: &Margin, shared: &[usize]) -> Result<Joined, NoEstimate> {
+impl JoinedCombinations {
+    fn with(self, margin: &Margin, shared: &[usize]) -> Result<JoinedCombinations, NoEstimate> {
         let sides = [columns_of(&self.variables, &self.columns, shared), margin.columns_of(shared)];
         let keys = packed(&sides, &[self.rows, margin.counts.len()]);
         let mut of_key: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -181,12 +181,12 @@ impl Joined {
                 columns.push((0..self.rows).flat_map(|row| partners(row).iter().map(|&other| column[other])).collect());
             }
         }
-        Ok(Joined { variables, columns, rows })
+        Ok(JoinedCombinations { variables, columns, rows })
     }
 }
 
 /// The weight of every combination, the number of passes, and the largest deviation that is left.
-fn scaled(margins: &[Margin], joined: &Joined, rows: f64) -> (Vec<f64>, usize, f64) {
+fn scaled(margins: &[Margin], joined: &JoinedCombinations, rows: f64) -> (Vec<f64>, usize, f64) {
     // By margin: which of its counts each combination belongs to, and the counts.
     let targets: Vec<(Vec<u32>, Vec<f64>)> = margins.iter().map(|margin| targets(margin, joined)).collect();
     let mut weights = vec![1.0; joined.rows];
@@ -214,7 +214,7 @@ fn scaled(margins: &[Margin], joined: &Joined, rows: f64) -> (Vec<f64>, usize, f
 /// Smaller sums are nothing: their quotient would not be a number.
 const TINY: f64 = 1e-300;
 
-fn targets(margin: &Margin, joined: &Joined) -> (Vec<u32>, Vec<f64>) {
+fn targets(margin: &Margin, joined: &JoinedCombinations) -> (Vec<u32>, Vec<f64>) {
     let sides =
         [margin.columns_of(&margin.variables), columns_of(&joined.variables, &joined.columns, &margin.variables)];
     let keys = packed(&sides, &[margin.counts.len(), joined.rows]);

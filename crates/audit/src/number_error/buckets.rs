@@ -10,8 +10,8 @@ use crate::query_error::buckets::Bucketized;
 
 /// For every sensitive attribute that is a number or a date.
 pub(crate) fn of_buckets(release: &Bucketized<'_>) -> Result<Vec<NumberError>, TableError> {
-    let classes = People::by_all(&release.quasi)?;
-    let by_attribute: Vec<People> = release.quasi.iter().map(People::by_one).collect();
+    let classes = PeopleGroups::by_all(&release.quasi)?;
+    let by_attribute: Vec<PeopleGroups> = release.quasi.iter().map(PeopleGroups::by_one).collect();
     let measured = release.sensitive.iter().filter_map(|attribute| {
         let numbers = numbers(&attribute.source.domain)?;
         let mut gathered = Gathered::new(&numbers);
@@ -38,17 +38,17 @@ fn value(attribute: &Unchanged<'_>, row: u32) -> u32 {
 }
 
 /// People grouped by quasi values: the group of every row, in the source and in the release.
-struct People {
+struct PeopleGroups {
     groups: usize,
     of_source: Vec<u32>,
     of_released: Vec<u32>,
 }
 
-impl People {
+impl PeopleGroups {
     /// Those with the same value of one attribute.
-    fn by_one(quasi: &Unchanged<'_>) -> People {
+    fn by_one(quasi: &Unchanged<'_>) -> PeopleGroups {
         let (source, released) = (&quasi.source.codes, &quasi.released.codes);
-        People {
+        PeopleGroups {
             groups: quasi.source.domain.cardinality(),
             of_source: (0..source.len()).map(|row| source.get(row)).collect(),
             of_released: (0..released.len()).map(|row| quasi.source_code[released.get(row) as usize]).collect(),
@@ -56,15 +56,15 @@ impl People {
     }
 
     /// Those with the same values of all attributes.
-    fn by_all(quasi: &[Unchanged<'_>]) -> Result<People, TableError> {
+    fn by_all(quasi: &[Unchanged<'_>]) -> Result<PeopleGroups, TableError> {
         let cardinalities: Vec<usize> = quasi.iter().map(|quasi| quasi.source.domain.cardinality()).collect();
         let layout = Layout::new(&cardinalities).ok_or_else(|| {
             TableError::input("policy", "too many quasi attributes", "measure fewer attributes at once")
         })?;
-        Ok(with_words!(layout.words(), W => People::by_key::<W>(quasi, &layout)))
+        Ok(with_words!(layout.words(), W => PeopleGroups::by_key::<W>(quasi, &layout)))
     }
 
-    fn by_key<const W: usize>(quasi: &[Unchanged<'_>], layout: &Layout) -> People {
+    fn by_key<const W: usize>(quasi: &[Unchanged<'_>], layout: &Layout) -> PeopleGroups {
         let mut numbers: HashMap<[u64; W], u32> = HashMap::new();
         let mut group = |code: &dyn Fn(&Unchanged<'_>) -> u32| {
             let mut key = [0u64; W];
@@ -81,12 +81,12 @@ impl People {
         let of_released = (0..rows(true))
             .map(|row| group(&|quasi| quasi.source_code[quasi.released.codes.get(row) as usize]))
             .collect();
-        People { groups: numbers.len(), of_source, of_released }
+        PeopleGroups { groups: numbers.len(), of_source, of_released }
     }
 }
 
 fn errors(
-    people: &People,
+    people: &PeopleGroups,
     release: &Bucketized<'_>,
     sensitive: &Unchanged<'_>,
     numbers: &[Option<f64>],

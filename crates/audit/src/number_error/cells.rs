@@ -4,12 +4,16 @@ use hashbrown::HashMap;
 use hedgerow_table::Codes;
 
 use super::{Gathered, NumberError, Pairs, by_value, deviation, key, numbers, of_everyone};
-use crate::attribute::{Attribute, Unchanged};
-use crate::classes::Classes;
+use crate::attribute::{AuditedAttribute, Unchanged};
+use crate::classes::QuasiClasses;
 use crate::matching::{Fits, matching};
 
 /// The errors of a generalized release, for every sensitive attribute that is a number or a date.
-pub(crate) fn of_cells(quasi: &[Attribute<'_>], sensitive: &[Unchanged<'_>], classes: &Classes) -> Vec<NumberError> {
+pub(crate) fn of_cells(
+    quasi: &[AuditedAttribute<'_>],
+    sensitive: &[Unchanged<'_>],
+    classes: &QuasiClasses,
+) -> Vec<NumberError> {
     let measured = sensitive.iter().enumerate().filter_map(|(index, attribute)| {
         let numbers = numbers(&attribute.source.domain)?;
         let everyone =
@@ -26,7 +30,12 @@ pub(crate) fn of_cells(quasi: &[Attribute<'_>], sensitive: &[Unchanged<'_>], cla
     measured.collect()
 }
 
-fn by_cell(quasi: &Attribute<'_>, sensitive: &Unchanged<'_>, numbers: &[Option<f64>], everyone: [f64; 4]) -> [f64; 4] {
+fn by_cell(
+    quasi: &AuditedAttribute<'_>,
+    sensitive: &Unchanged<'_>,
+    numbers: &[Option<f64>],
+    everyone: [f64; 4],
+) -> [f64; 4] {
     let truth = Pairs::of_columns(&quasi.source.codes, quasi.source.domain.cardinality(), &sensitive.source.codes);
     let labels = quasi.released.domain.cardinality();
     let released = Pairs::of_columns(&quasi.released.codes, labels, &sensitive.released.codes);
@@ -46,11 +55,11 @@ fn by_cell(quasi: &Attribute<'_>, sensitive: &Unchanged<'_>, numbers: &[Option<f
 }
 
 fn by_class(
-    quasi: &[Attribute<'_>],
+    quasi: &[AuditedAttribute<'_>],
     sensitive: &Unchanged<'_>,
     numbers: &[Option<f64>],
     everyone: [f64; 4],
-    (classes, entry_values): (&Classes, &[u32]),
+    (classes, entry_values): (&QuasiClasses, &[u32]),
 ) -> [f64; 4] {
     let recoded: Option<Vec<(&Codes, &[u32])>> =
         quasi.iter().map(|quasi| Some((&quasi.source.codes, quasi.full_domain.as_ref()?.recoded.as_slice()))).collect();
@@ -69,7 +78,7 @@ fn by_class(
 
 /// The sensitive values of the source by class, where all values of an attribute are on one level:
 /// each row has one class at most.
-fn in_levels(recoded: &[(&Codes, &[u32])], sensitive: &Codes, classes: &Classes) -> Pairs {
+fn in_levels(recoded: &[(&Codes, &[u32])], sensitive: &Codes, classes: &QuasiClasses) -> Pairs {
     let count = classes.sizes.len();
     let labels = |class: usize| classes.labels.iter().map(|of_class| of_class[class]).collect();
     let by_labels: HashMap<Vec<u32>, u32> = (0..count).map(|class| (labels(class), class as u32)).collect();
@@ -82,8 +91,9 @@ fn in_levels(recoded: &[(&Codes, &[u32])], sensitive: &Codes, classes: &Classes)
 
 /// The same where every class has cells of its own: a row is counted in all classes whose cells
 /// cover it.
-fn in_regions(quasi: &[Attribute<'_>], sensitive: &Codes, classes: &Classes) -> Pairs {
-    let codes = |attribute: &Attribute<'_>| attribute.cells.iter().map(|cell| cell.codes.clone()).collect::<Vec<_>>();
+fn in_regions(quasi: &[AuditedAttribute<'_>], sensitive: &Codes, classes: &QuasiClasses) -> Pairs {
+    let codes =
+        |attribute: &AuditedAttribute<'_>| attribute.cells.iter().map(|cell| cell.codes.clone()).collect::<Vec<_>>();
     let fits: Vec<Fits> =
         (0..).zip(quasi).map(|(index, attribute)| Fits::new(index, codes(attribute).into_iter())).collect();
     let people: Vec<Vec<u32>> = quasi

@@ -8,13 +8,13 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::attribute::{QuasiSource, Recoding};
 use crate::kinds::bucketized::{MeasuredBuckets, measure_buckets};
-use crate::kinds::generalized::{Measured, measure};
+use crate::kinds::generalized::{GeneralizedPair, measure};
 use crate::query_error::QueryOptions;
-use crate::testing::{Release, seeds, written_and_read};
+use crate::testing::{TestRelease, seeds, written_and_read};
 
 mod clones;
 
-fn errors(release: &Release) -> Vec<NumberError> {
+fn errors(release: &TestRelease) -> Vec<NumberError> {
     release.measures().numbers
 }
 
@@ -22,16 +22,16 @@ fn errors(release: &Release) -> Vec<NumberError> {
 fn four_people_by_hand() {
     let rows = ["20,10", "21,20", "40,30", "41,50"].map(|row| row.split(',').collect::<Vec<_>>());
     let specs = [HierarchySpec::Widths(vec![20.0])];
-    let release = Release::new(&["age", "pay"], &rows, &specs, &[1], &[]);
+    let release = TestRelease::new(&["age", "pay"], &rows, &specs, &[1], &[]);
     let [pay] = &errors(&release)[..] else { panic!("one number") };
     assert_eq!((pay.attribute.as_str(), pay.by_class), ("pay", [0.0; 4]));
     // 10 and 20 are both taken for 15 (5 off each), 30 and 50 for 40; quartiles for 10 10 20 and 30
     // 30 50.
     assert_eq!(pay.by_value, [("age".to_owned(), [7.5; 4])]);
     assert!((pay.deviation - 14.790).abs() < 1e-3, "{}", pay.deviation);
-    let exact = Release::new(&["age", "pay"], &rows, &specs, &[0], &[]);
+    let exact = TestRelease::new(&["age", "pay"], &rows, &specs, &[0], &[]);
     assert_eq!(errors(&exact)[0].by_value[0].1, [0.0; 4]);
-    let suppressed = Release::new(&["age", "pay"], &rows, &specs, &[1], &[1]);
+    let suppressed = TestRelease::new(&["age", "pay"], &rows, &specs, &[1], &[1]);
     // Of the younger two only 10 was released: the mean is off by 5 for two of four people.
     assert_eq!(errors(&suppressed)[0].by_class, [2.5, 0.0, 0.0, 5.0]);
 }
@@ -39,7 +39,7 @@ fn four_people_by_hand() {
 #[test]
 fn texts_have_no_mean_and_missing_numbers_are_omitted() {
     let rows = ["a,flu,", "a,cold,4", "b,flu,6", "b,flu,"].map(|row| row.split(',').collect::<Vec<_>>());
-    let release = Release::new(&["q", "illness", "days"], &rows, &[HierarchySpec::None], &[1], &[]);
+    let release = TestRelease::new(&["q", "illness", "days"], &rows, &[HierarchySpec::None], &[1], &[]);
     let [days] = &errors(&release)[..] else { panic!("one number") };
     assert_eq!(days.attribute, "days");
     // Everyone is taken for 4 and 6: a mean of 5, quartiles 4 4 6.
@@ -76,7 +76,7 @@ fn errors_are_those_of_a_naive_analyst() {
         let specs = [HierarchySpec::Widths(vec![5.0, 20.0]), HierarchySpec::None];
         let levels = [rng.random_range(0..4usize), rng.random_range(0..2usize)];
         let suppressed: Vec<usize> = (1..count).filter(|_| rng.random_bool(0.15)).collect();
-        let release = Release::new(&["age", "sex", "pay"], &texts, &specs, &levels, &suppressed);
+        let release = TestRelease::new(&["age", "sex", "pay"], &texts, &specs, &levels, &suppressed);
         let found = &errors(&release)[0];
         let kept: Vec<usize> = (0..count).filter(|row| !suppressed.contains(row)).collect();
         let pay = |row: usize| rows[row][2].parse::<f64>().ok();
@@ -177,7 +177,7 @@ fn classes_with_cells_of_their_own_are_those_of_a_naive_analyst() {
             Hierarchy::build(&HierarchySpec::None, &column.name, "test", &column.domain, &[String::new()]).unwrap()
         };
         let hierarchies = [hierarchy(0), hierarchy(1)];
-        let input = Measured {
+        let input = GeneralizedPair {
             source: &tables.0,
             released: &tables.1,
             codebook: &tables.2,

@@ -11,7 +11,7 @@ use super::comparison::Reader;
 use super::condition::Condition;
 use super::refusal::refuse;
 use super::tree::{ARITHMETIC, Expression};
-use crate::estimate::regions::{MISSING, Part};
+use crate::estimate::regions::{MISSING, Portion};
 
 /// The most branches of all CASEs in a query.
 const BRANCHES_MAX: usize = 256;
@@ -129,12 +129,12 @@ impl Amount {
     }
 
     /// With every column in one region; `None` is missing. `holds` says which predicates do there.
-    pub(crate) fn at<'p>(&self, part: &impl Fn(usize) -> &'p Part, holds: &impl Fn(u32) -> bool) -> Option<Range> {
+    pub(crate) fn at<'p>(&self, part: &impl Fn(usize) -> &'p Portion, holds: &impl Fn(u32) -> bool) -> Option<Range> {
         match self {
             Amount::Number(value) => Some(Range::point(*value)),
             Amount::Column(column) => {
                 let part = part(*column);
-                let Part { mean, low, high, .. } = *part;
+                let Portion { mean, low, high, .. } = *part;
                 (part.region != MISSING).then_some(Range { mean, low, high, defined: true })
             }
             Amount::Combined(left, by, right) => left.at(part, holds)?.combined(*by, right.at(part, holds)?),

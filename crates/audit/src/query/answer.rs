@@ -13,9 +13,9 @@ use serde_json::Value;
 /// The answer to one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    pub columns: Vec<Column>,
+    pub columns: Vec<AnswerColumn>,
     /// A cell for each column.
-    pub lines: Vec<Vec<Cell>>,
+    pub lines: Vec<Vec<AnswerCell>>,
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// Whether the lines are released rows.
@@ -23,7 +23,7 @@ pub struct Answer {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub struct AnswerColumn {
     pub name: String,
     pub kind: ColumnKind,
 }
@@ -44,7 +44,7 @@ pub enum ColumnKind {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum AnswerCell {
     /// `None` is the missing value.
     Label(Option<String>),
     Estimate(Estimate),
@@ -115,7 +115,7 @@ impl Answer {
 struct AnswerRow<'a> {
     answer: &'a Answer,
     names: &'a [String],
-    cells: &'a [Cell],
+    cells: &'a [AnswerCell],
 }
 
 impl Serialize for AnswerRow<'_> {
@@ -123,15 +123,15 @@ impl Serialize for AnswerRow<'_> {
         let mut object = serializer.serialize_map(None)?;
         for ((cell, column), name) in self.cells.iter().zip(&self.answer.columns).zip(self.names) {
             match cell {
-                Cell::Label(None) => object.serialize_entry(name, &())?,
-                Cell::Label(Some(text)) => object.serialize_entry(name, &label(text, column.kind))?,
-                Cell::Estimate(found) if column.kind == ColumnKind::Day => {
+                AnswerCell::Label(None) => object.serialize_entry(name, &())?,
+                AnswerCell::Label(Some(text)) => object.serialize_entry(name, &label(text, column.kind))?,
+                AnswerCell::Estimate(found) if column.kind == ColumnKind::Day => {
                     object.serialize_entry(name, &Days(found))?;
                 }
-                Cell::Estimate(found) => {
+                AnswerCell::Estimate(found) => {
                     object.serialize_entry(name, &Bounds { found, count: column.kind == ColumnKind::Count })?;
                 }
-                Cell::Share { share, certain } => {
+                AnswerCell::Share { share, certain } => {
                     object.serialize_entry("certain", certain)?;
                     object.serialize_entry(name, &finite(*share))?;
                 }
@@ -215,7 +215,7 @@ mod tests {
     fn keys_are_those_of_the_contract() {
         let unbounded = Estimate { estimate: 1.5, certain: 1.0, possible: f64::INFINITY, whole: [None; 3] };
         let exact = Estimate { whole: [Some(i128::from(u64::MAX)); 3], ..unbounded };
-        let column = |name: &str, kind| Column { name: name.to_owned(), kind };
+        let column = |name: &str, kind| AnswerColumn { name: name.to_owned(), kind };
         let label = ColumnKind::Label { number: true };
         let answer = Answer {
             columns: vec![
@@ -225,10 +225,10 @@ mod tests {
                 column("s", ColumnKind::Amount),
             ],
             lines: vec![vec![
-                Cell::Label(Some("12".to_owned())),
-                Cell::Label(None),
-                Cell::Estimate(Estimate { possible: 3.0, ..unbounded }),
-                Cell::Estimate(exact),
+                AnswerCell::Label(Some("12".to_owned())),
+                AnswerCell::Label(None),
+                AnswerCell::Estimate(Estimate { possible: 3.0, ..unbounded }),
+                AnswerCell::Estimate(exact),
             ]],
             notes: vec!["a note".to_owned()],
             rows: false,

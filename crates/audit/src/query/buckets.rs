@@ -14,13 +14,13 @@ use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_table::{Codes, Table, TableError, parallel};
 
 use super::aggregate::What;
-use super::diagram::Outcome;
+use super::diagram::ConditionTruth;
 use super::generalized::{Groups, merged};
 use super::plan::Plan;
 use super::rows::Sizes;
 use super::tally::{Choice, Contribution, Tally};
 use super::transport;
-use crate::estimate::regions::Part;
+use crate::estimate::regions::Portion;
 
 /// Buckets answered at once; fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 10;
@@ -208,7 +208,7 @@ fn kind(plan: &Plan, buckets: &Buckets<'_>, sides: &Sides, pair: (u32, u32), pla
 }
 
 /// The parts of a pair's cell in a column.
-fn cell<'p>(plan: &'p Plan, buckets: &Buckets<'_>, sides: &Sides, pair: (u32, u32), column: usize) -> &'p [Part] {
+fn cell<'p>(plan: &'p Plan, buckets: &Buckets<'_>, sides: &Sides, pair: (u32, u32), column: usize) -> &'p [Portion] {
     let place = plan.place[column].unwrap_or_default();
     match kind(plan, buckets, sides, pair, place) {
         UNKNOWN_VALUE => &plan.used[place].anything,
@@ -225,7 +225,7 @@ fn contributions(
     buckets: &Buckets<'_>,
     sides: &Sides,
     pair: (u32, u32),
-    buffer: &mut Vec<Outcome>,
+    buffer: &mut Vec<ConditionTruth>,
 ) -> Vec<Contribution> {
     let cell = |column: usize| cell(plan, buckets, sides, pair, column);
     plan.aggregates.iter().map(|what| Contribution::of(*what, plan, &cell, buffer)).collect()
@@ -374,20 +374,20 @@ impl<'a> Bucket<'a> {
 }
 
 /// For each row of the quasi table, how the condition stands.
-pub(crate) fn outcomes(plan: &Plan, buckets: &Buckets<'_>) -> Vec<Outcome> {
+pub(crate) fn outcomes(plan: &Plan, buckets: &Buckets<'_>) -> Vec<ConditionTruth> {
     let sides = sides(plan, buckets);
-    let mut known: HashMap<(u32, u32), Outcome> = HashMap::new();
+    let mut known: HashMap<(u32, u32), ConditionTruth> = HashMap::new();
     let mut buffer = Vec::new();
     let mut outcomes = Vec::with_capacity(buckets.of_row.len());
     for (&bucket, &row) in buckets.of_row.iter().zip(&sides.rows.of_row) {
         let values = &sides.values_in[bucket as usize];
         let size: u64 = values.iter().map(|(_, count)| count).sum();
-        let mut found = Outcome { share: 0.0, possible: false, certain: true };
+        let mut found = ConditionTruth { share: 0.0, possible: false, certain: true };
         for &(value, count) in values {
             let pair = *known.entry((row, value)).or_insert_with(|| {
                 let cell = |column: usize| cell(plan, buckets, &sides, (row, value), column);
                 let Contribution { share, must, can, .. } = Contribution::of(What::Count, plan, &cell, &mut buffer);
-                Outcome { share, possible: can, certain: must }
+                ConditionTruth { share, possible: can, certain: must }
             });
             found.share += super::diagram::times(count as f64 / size as f64, pair.share);
             found.possible |= pair.possible;

@@ -110,18 +110,18 @@ pub(crate) struct Aggregated {
 
 /// Whether something holds: for the estimates, for every table, for some table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct TruthBounds {
     pub(crate) likely: bool,
     pub(crate) certain: bool,
     pub(crate) possible: bool,
 }
 
-impl Standing {
+impl TruthBounds {
     /// In one word, as an answer shows it.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Standing { certain: true, .. } => "certain",
-            Standing { likely: true, .. } => "likely",
+            TruthBounds { certain: true, .. } => "certain",
+            TruthBounds { likely: true, .. } => "likely",
             _ => "possible",
         }
     }
@@ -174,22 +174,22 @@ impl Having {
 
     /// `rows` is the place of COUNT(*), where a group is there only if it has rows: in a table in
     /// which it is not, nothing holds for it.
-    pub(crate) fn stands_in_group(&self, found: &[Aggregated], rows: Option<usize>) -> Standing {
+    pub(crate) fn stands_in_group(&self, found: &[Aggregated], rows: Option<usize>) -> TruthBounds {
         let Some(rows) = rows else { return self.stands(found) };
         let count = found[rows].estimate;
         let mut there = found.to_vec();
         there[rows].estimate.certain = count.certain.max(1.0);
-        let Standing { likely, certain, possible } = self.stands(&there);
+        let TruthBounds { likely, certain, possible } = self.stands(&there);
         // Less than half a row is expected: more likely than not the group is not there.
         let likely_there = count.estimate.is_nan() || count.estimate >= 0.5;
-        Standing { likely: likely && likely_there, certain: certain && count.certain >= 1.0, possible }
+        TruthBounds { likely: likely && likely_there, certain: certain && count.certain >= 1.0, possible }
     }
 
     /// In a group that is there.
-    fn stands(&self, found: &[Aggregated]) -> Standing {
+    fn stands(&self, found: &[Aggregated]) -> TruthBounds {
         let all = |parts: &[Having], with: fn(bool, bool) -> bool, start: bool| {
-            let start = Standing { likely: start, certain: start, possible: start };
-            parts.iter().map(|part| part.stands(found)).fold(start, |all, part| Standing {
+            let start = TruthBounds { likely: start, certain: start, possible: start };
+            parts.iter().map(|part| part.stands(found)).fold(start, |all, part| TruthBounds {
                 likely: with(all.likely, part.likely),
                 certain: with(all.certain, part.certain),
                 possible: with(all.possible, part.possible),
@@ -204,9 +204,9 @@ impl Having {
 }
 
 /// A comparison with what is not there is not true.
-fn compared(left: Option<Range>, by: Comparison, right: Option<Range>) -> Standing {
+fn compared(left: Option<Range>, by: Comparison, right: Option<Range>) -> TruthBounds {
     let (Some(left), Some(right)) = (left, right) else {
-        return Standing { likely: false, certain: false, possible: false };
+        return TruthBounds { likely: false, certain: false, possible: false };
     };
     let (lowest, highest) = (left.low - right.high, left.high - right.low);
     // Two that are infinite may differ by anything.
@@ -231,5 +231,5 @@ fn compared(left: Option<Range>, by: Comparison, right: Option<Range>) -> Standi
         Comparison::Equal => expected == 0.0,
         Comparison::Different => expected != 0.0 && !expected.is_nan(),
     };
-    Standing { likely, certain: certain && left.defined && right.defined, possible }
+    TruthBounds { likely, certain: certain && left.defined && right.defined, possible }
 }

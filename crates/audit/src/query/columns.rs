@@ -6,14 +6,14 @@ use hedgerow_table::{Column, InputError, TableError};
 
 use super::refusal::shortened;
 use super::tree::Expression;
-use super::view::View;
-use crate::estimate::axis::{Axis, Under};
+use super::view::QueryView;
+use crate::estimate::axis::{EstimateAxis, Under};
 use crate::estimate::declared::Declared;
 
 #[derive(Debug)]
-pub(crate) struct Named<'a> {
+pub(crate) struct QueryColumn<'a> {
     pub(crate) column: &'a Column,
-    pub(crate) axis: Axis,
+    pub(crate) axis: EstimateAxis,
     /// Each label's place in the order in which groups are shown: along the axis, as in the
     /// codebook.
     pub(crate) rank: Vec<u32>,
@@ -21,10 +21,10 @@ pub(crate) struct Named<'a> {
 
 #[derive(Debug)]
 pub(crate) struct Columns<'a> {
-    pub(crate) all: Vec<Named<'a>>,
+    pub(crate) all: Vec<QueryColumn<'a>>,
 }
 
-impl Named<'_> {
+impl QueryColumn<'_> {
     /// Whether a label says of every value whether it lies under it. Where a codebook lists the
     /// leaves of a label, it leaves out those that only suppressed rows have.
     pub(crate) fn names_all_values(&self, code: u32) -> bool {
@@ -40,17 +40,17 @@ impl Named<'_> {
 
 impl<'a> Columns<'a> {
     /// The columns of a view. Quasi-identifiers of a cloned release come from its micro-statistics.
-    pub(crate) fn bind(view: &'a View<'_>) -> Result<Columns<'a>, TableError> {
+    pub(crate) fn bind(view: &'a QueryView<'_>) -> Result<Columns<'a>, TableError> {
         let codebook = &view.codebook;
         let bind = |(column, stated): (&'a Column, Declared)| {
             let place = view
                 .statistics
                 .and_then(|read| Some((read, read.attributes.iter().position(|name| *name == column.name)?)));
             let axis = match place {
-                Some((read, attribute)) => Axis::of_statistics(read, attribute, read.sub_classes()),
-                None => Axis::bind(column, codebook, stated, None)?,
+                Some((read, attribute)) => EstimateAxis::of_statistics(read, attribute, read.sub_classes()),
+                None => EstimateAxis::bind(column, codebook, stated, None)?,
             };
-            Ok(Named { axis, rank: rank(column, codebook), column })
+            Ok(QueryColumn { axis, rank: rank(column, codebook), column })
         };
         Ok(Columns { all: view.columns().into_iter().map(bind).collect::<Result<_, TableError>>()? })
     }

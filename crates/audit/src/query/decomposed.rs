@@ -2,17 +2,17 @@
 //! query. Rows of several tables cannot be joined; counts over them are estimated
 //! ([`several`]).
 
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::TableError;
 
 use super::columns::Columns;
-use super::view::View;
+use super::view::QueryView;
 use super::{Answer, AnswerError, Bounds, answer_view, several, sql};
 
 /// Answers one SELECT from the first table that can, or from all of them.
 pub(super) fn answer(
     release: &Release,
-    views: &[(&str, View<'_>)],
+    views: &[(&str, QueryView<'_>)],
     sql: &str,
     bounds: &Bounds<'_>,
 ) -> Result<Answer, AnswerError> {
@@ -28,7 +28,7 @@ pub(super) fn answer(
         }
     }
     let suppressed = views.first().map_or(0, |(_, view)| view.suppressed);
-    let Tables::Decomposed(decomposed) = release.tables() else {
+    let ReleaseTables::Decomposed(decomposed) = release.tables() else {
         return Err(TableError::Internal("a release of one table has several views".to_owned()).into());
     };
     let tables = bound.into_iter().map(|(folder, _, columns)| (folder, columns)).collect();

@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use hedgerow_table::{InputError, TableError};
 
 use super::condition::{Condition, Where};
-use crate::estimate::regions::{Part, Regions};
+use crate::estimate::regions::{Portion, Regions};
 
 /// The most branches in a diagram.
 const BRANCHES_MAX: usize = 1 << 18;
@@ -28,12 +28,12 @@ const TRUE: u32 = 1;
 #[derive(Debug)]
 pub(crate) struct Diagram {
     /// Children come before their parents; the first two are the ends, false and true.
-    nodes: Vec<Node>,
+    nodes: Vec<DiagramNode>,
     root: u32,
 }
 
 #[derive(Debug)]
-struct Node {
+struct DiagramNode {
     attribute: usize,
     /// By region.
     children: Vec<u32>,
@@ -44,16 +44,16 @@ pub(crate) type Boxed = Vec<(usize, Vec<bool>)>;
 
 /// How a condition stands for a row of which only the cells are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Outcome {
+pub(crate) struct ConditionTruth {
     /// The probability that it holds; not a number when nothing is known.
     pub(crate) share: f64,
     pub(crate) possible: bool,
     pub(crate) certain: bool,
 }
 
-impl Outcome {
-    pub(crate) const NEVER: Outcome = Outcome { share: 0.0, possible: false, certain: false };
-    pub(crate) const ALWAYS: Outcome = Outcome { share: 1.0, possible: true, certain: true };
+impl ConditionTruth {
+    pub(crate) const NEVER: ConditionTruth = ConditionTruth { share: 0.0, possible: false, certain: false };
+    pub(crate) const ALWAYS: ConditionTruth = ConditionTruth { share: 1.0, possible: true, certain: true };
 }
 
 impl Diagram {
@@ -66,7 +66,7 @@ impl Diagram {
             *place = counts[*attribute];
             counts[*attribute] += 1;
         }
-        let end = |_| Node { attribute: usize::MAX, children: Vec::new() };
+        let end = |_| DiagramNode { attribute: usize::MAX, children: Vec::new() };
         let mut builder = Builder {
             wanted,
             regions,
@@ -96,7 +96,7 @@ impl Diagram {
                 FALSE => continue,
                 TRUE => found.push(path),
                 _ => {
-                    let Node { attribute, children } = &self.nodes[at as usize];
+                    let DiagramNode { attribute, children } = &self.nodes[at as usize];
                     let mut below = children.clone();
                     below.sort_unstable();
                     below.dedup();
@@ -117,13 +117,17 @@ impl Diagram {
 
     /// `cell` gives the parts of the row's cell for an attribute; `values` is a buffer that is used
     /// again.
-    pub(crate) fn judge<'c>(&self, cell: impl Fn(usize) -> &'c [Part], values: &mut Vec<Outcome>) -> Outcome {
+    pub(crate) fn judge<'c>(
+        &self,
+        cell: impl Fn(usize) -> &'c [Portion],
+        values: &mut Vec<ConditionTruth>,
+    ) -> ConditionTruth {
         values.clear();
-        values.extend([Outcome::NEVER, Outcome::ALWAYS]);
+        values.extend([ConditionTruth::NEVER, ConditionTruth::ALWAYS]);
         for node in &self.nodes[2..] {
             let parts = cell(node.attribute);
-            let child = |part: &Part| values[node.children[part.region as usize] as usize];
-            let mut found = Outcome { share: 0.0, possible: false, certain: true };
+            let child = |part: &Portion| values[node.children[part.region as usize] as usize];
+            let mut found = ConditionTruth { share: 0.0, possible: false, certain: true };
             let mut first = None;
             let mut differ = false;
             for part in parts {
@@ -155,7 +159,7 @@ struct Builder<'a> {
     /// Each predicate's place among those of its attribute.
     places: Vec<usize>,
     order: Vec<usize>,
-    nodes: Vec<Node>,
+    nodes: Vec<DiagramNode>,
     known: HashMap<(usize, Condition), u32>,
     branches: usize,
     work: usize,
@@ -196,7 +200,7 @@ impl Builder<'_> {
             if children.iter().all(|child| *child == children[0]) {
                 children[0]
             } else {
-                self.nodes.push(Node { attribute, children });
+                self.nodes.push(DiagramNode { attribute, children });
                 self.nodes.len() as u32 - 1
             }
         } else {

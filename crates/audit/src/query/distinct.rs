@@ -11,16 +11,16 @@ use hashbrown::HashSet;
 use hedgerow_table::Bound;
 
 use super::answer::Estimate;
-use super::columns::Named;
+use super::columns::QueryColumn;
 use super::tally::Tally;
-use crate::estimate::axis::{Axis, Under, first_whole, real};
+use crate::estimate::axis::{EstimateAxis, Under, first_whole, real};
 
 /// More values than this are not listed one by one.
 const LISTED_MAX: u64 = 1 << 20;
 
 /// `labels` has the tally of every label, by its code; `UNKNOWN_VALUE` is a row of which nothing is
 /// known.
-pub(super) fn count(named: &Named<'_>, labels: &BTreeMap<u32, Tally>, suppressed: u64) -> Estimate {
+pub(super) fn count(named: &QueryColumn<'_>, labels: &BTreeMap<u32, Tally>, suppressed: u64) -> Estimate {
     let axis = &named.axis;
     let under = |code: u32| axis.under.get(code as usize).unwrap_or(&Under::Everything);
     let possible = || labels.iter().filter(|(_, tally)| tally.possible > 0);
@@ -36,7 +36,7 @@ pub(super) fn count(named: &Named<'_>, labels: &BTreeMap<u32, Tally>, suppressed
 }
 
 /// How many values lie under some labels; `None` where nothing bounds them.
-fn values_under<'u>(axis: &Axis, labels: impl Iterator<Item = &'u Under>) -> Option<u64> {
+fn values_under<'u>(axis: &EstimateAxis, labels: impl Iterator<Item = &'u Under>) -> Option<u64> {
     let mut texts: HashSet<u32> = HashSet::new();
     let mut spans: Vec<(i64, i64)> = Vec::new();
     let mut reals: HashSet<u64> = HashSet::new();
@@ -102,7 +102,7 @@ fn apart<'u>(labels: impl Iterator<Item = &'u Under>) -> u64 {
 }
 
 /// How many different values are expected, where rows have those under their label alike.
-fn expected<'u>(axis: &Axis, labels: impl Iterator<Item = (&'u Under, f64)>) -> f64 {
+fn expected<'u>(axis: &EstimateAxis, labels: impl Iterator<Item = (&'u Under, f64)>) -> f64 {
     // In the order of the values, so that the sum is the same every time.
     let mut absent: BTreeMap<i128, f64> = BTreeMap::new();
     let mut listed = 0u64;

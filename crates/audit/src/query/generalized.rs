@@ -10,7 +10,7 @@ use hedgerow_table::{Codes, FrequencySet, Layout, Table, TableError, parallel, w
 
 use super::aggregate::What;
 use super::bounds::Meter;
-use super::diagram::Outcome;
+use super::diagram::ConditionTruth;
 use super::plan::Plan;
 use super::tally::{Choice, Contribution, Tally};
 
@@ -78,20 +78,20 @@ pub(crate) fn merged(parts: Vec<Groups>) -> Groups {
 }
 
 /// For each row, how the condition stands.
-pub(super) fn outcomes(plan: &Plan, table: &Table, meter: &Meter<'_>) -> Vec<Outcome> {
+pub(super) fn outcomes(plan: &Plan, table: &Table, meter: &Meter<'_>) -> Vec<ConditionTruth> {
     let codes: Vec<Codes> = plan.used.iter().map(|used| plan.codes(used, &table.columns[used.column].codes)).collect();
-    let judge = |buffer: &mut Vec<Outcome>, row: usize| {
+    let judge = |buffer: &mut Vec<ConditionTruth>, row: usize| {
         let cell = |column: usize| {
             let place = plan.place[column].unwrap_or_default();
             plan.used[place].cells[codes[place].get(row) as usize].as_slice()
         };
         let Contribution { share, must, can, .. } = Contribution::of(What::Count, plan, &cell, buffer);
-        Outcome { share, possible: can, certain: must }
+        ConditionTruth { share, possible: can, certain: must }
     };
     let pieces = parallel::map_ranges(table.rows, CHUNK, |rows| {
         let mut buffer = Vec::new();
         // An answer that is over has fewer outcomes than rows: `check` says so.
-        rows.take_while(|_| !meter.is_over()).map(|row| judge(&mut buffer, row)).collect::<Vec<Outcome>>()
+        rows.take_while(|_| !meter.is_over()).map(|row| judge(&mut buffer, row)).collect::<Vec<ConditionTruth>>()
     });
     pieces.into_iter().flatten().collect()
 }

@@ -76,7 +76,7 @@ use std::collections::BTreeMap;
 use hedgerow_release::Release;
 use hedgerow_table::{InputError, Kind, TableError};
 
-pub use answer::{Answer, Cell, Column, ColumnKind, Estimate, day_of};
+pub use answer::{Answer, AnswerCell, AnswerColumn, ColumnKind, Estimate, day_of};
 pub use bounds::{AnswerError, Bounds};
 pub use sql::SQL_MAX;
 
@@ -85,14 +85,14 @@ use bounds::Meter;
 use buckets::{Buckets, UNKNOWN_VALUE};
 use calculation::{Aggregated, Calculation};
 use columns::Columns;
-use diagram::Outcome;
+use diagram::ConditionTruth;
 use generalized::Groups;
 use open::Open;
 use plan::Plan;
-use rows::Rows;
+use rows::QueriedRows;
 use sql::{Query, Shown};
 use tally::{Contribution, Tally};
-use view::View;
+use view::QueryView;
 
 /// Answers one SELECT from a release of any kind.
 pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
@@ -102,7 +102,7 @@ pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
 /// The same within bounds. Where a release has buckets, the bounds hold for the answer and not for
 /// the work before it.
 pub fn answer_within(release: &Release, sql: &str, bounds: &Bounds<'_>) -> Result<Answer, AnswerError> {
-    let views = View::of(release)?;
+    let views = QueryView::of(release)?;
     match views.as_slice() {
         [("", view)] => answer_view(view, &Columns::bind(view)?, sql, bounds),
         views => decomposed::answer(release, views, sql, bounds),
@@ -110,8 +110,8 @@ pub fn answer_within(release: &Release, sql: &str, bounds: &Bounds<'_>) -> Resul
 }
 
 /// The columns that an answer would have. Values in WHERE may be anything.
-pub fn columns(release: &Release, sql: &str) -> Result<Vec<Column>, TableError> {
-    let views = View::of(release)?;
+pub fn columns(release: &Release, sql: &str) -> Result<Vec<AnswerColumn>, TableError> {
+    let views = QueryView::of(release)?;
     let [("", view)] = views.as_slice() else {
         return Ok(decomposed::answer(release, &views, sql, &Bounds::NONE)?.columns);
     };
@@ -121,7 +121,12 @@ pub fn columns(release: &Release, sql: &str) -> Result<Vec<Column>, TableError> 
     Ok(headings(&query, &columns))
 }
 
-fn answer_view(view: &View<'_>, columns: &Columns<'_>, sql: &str, bounds: &Bounds<'_>) -> Result<Answer, AnswerError> {
+fn answer_view(
+    view: &QueryView<'_>,
+    columns: &Columns<'_>,
+    sql: &str,
+    bounds: &Bounds<'_>,
+) -> Result<Answer, AnswerError> {
     let query = sql::read(sql, columns)?;
     refuse_unavailable(view, &query, columns)?;
     let plan = Plan::new(&query, columns)?;
@@ -149,7 +154,7 @@ fn answer_view(view: &View<'_>, columns: &Columns<'_>, sql: &str, bounds: &Bound
 }
 
 /// Statistics have no rows to show and no labels to group by.
-fn refuse_unavailable(view: &View<'_>, query: &Query, columns: &Columns<'_>) -> Result<(), InputError> {
+fn refuse_unavailable(view: &QueryView<'_>, query: &Query, columns: &Columns<'_>) -> Result<(), InputError> {
     let Some(read) = view.statistics else { return Ok(()) };
     if query.is_rows() {
         let hint = "count instead: SELECT COUNT(*) FROM data WHERE …";
@@ -167,21 +172,21 @@ fn refuse_unavailable(view: &View<'_>, query: &Query, columns: &Columns<'_>) -> 
 
 fn unknown(found: &Answer) -> bool {
     found.lines.iter().flatten().any(|cell| match cell {
-        Cell::Estimate(found) => found.estimate.is_nan() && !found.possible.is_nan(),
-        Cell::Share { share, .. } => share.is_nan(),
-        Cell::Label(_) => false,
+        AnswerCell::Estimate(found) => found.estimate.is_nan() && !found.possible.is_nan(),
+        AnswerCell::Share { share, .. } => share.is_nan(),
+        AnswerCell::Label(_) => false,
     })
 }
 
-fn label(columns: &Columns<'_>, column: usize, code: u32) -> Cell {
+fn label(columns: &Columns<'_>, column: usize, code: u32) -> AnswerCell {
     if code == UNKNOWN_VALUE {
-        return Cell::Label(Some("*".to_owned()));
+        return AnswerCell::Label(Some("*".to_owned()));
     }
     let domain = &columns.all[column].column.domain;
-    Cell::Label((Some(code) != domain.missing_code()).then(|| domain.text(code)))
+    AnswerCell::Label((Some(code) != domain.missing_code()).then(|| domain.text(code)))
 }
 
-fn heading(query: &Query, columns: &Columns<'_>, name: &str, what: &Shown) -> Column {
+fn heading(query: &Query, columns: &Columns<'_>, name: &str, what: &Shown) -> AnswerColumn {
     let kind = match what {
         Shown::Column(column) => ColumnKind::Label { number: columns.all[*column].column.domain.kind().is_number() },
         Shown::Calculated(Calculation::Aggregate(place)) => match query.aggregates.all[*place] {
@@ -191,7 +196,7 @@ fn heading(query: &Query, columns: &Columns<'_>, name: &str, what: &Shown) -> Co
         },
         Shown::Calculated(_) => ColumnKind::Amount,
     };
-    Column { name: name.to_owned(), kind }
+    AnswerColumn { name: name.to_owned(), kind }
 }
 
 /// Whether an aggregate of a column of dates is a day itself.
@@ -199,14 +204,14 @@ fn is_of_days(what: What, columns: &Columns<'_>) -> bool {
     matches!(what.of(), Some(Of::Column(column)) if columns.all[column].axis.kind == Kind::Date)
 }
 
-fn headings(query: &Query, columns: &Columns<'_>) -> Vec<Column> {
-    let mut headings: Vec<Column> =
+fn headings(query: &Query, columns: &Columns<'_>) -> Vec<AnswerColumn> {
+    let mut headings: Vec<AnswerColumn> =
         query.outputs.iter().map(|output| heading(query, columns, &output.name, &output.what)).collect();
     if query.having.is_some() {
-        headings.push(Column { name: "having".to_owned(), kind: ColumnKind::Label { number: false } });
+        headings.push(AnswerColumn { name: "having".to_owned(), kind: ColumnKind::Label { number: false } });
     }
     if query.is_rows() {
-        headings.push(Column { name: "share".to_owned(), kind: ColumnKind::Share });
+        headings.push(AnswerColumn { name: "share".to_owned(), kind: ColumnKind::Share });
     }
     headings
 }
@@ -214,7 +219,7 @@ fn headings(query: &Query, columns: &Columns<'_>) -> Vec<Column> {
 /// One line for each group; without GROUP BY one line for all rows, even when there are none. And
 /// what is open among the bounds.
 fn groups(
-    view: &View<'_>,
+    view: &QueryView<'_>,
     query: &Query,
     plan: &Plan,
     columns: &Columns<'_>,
@@ -239,7 +244,7 @@ fn lines(
     if query.groups.is_empty() {
         groups.entry(Vec::new()).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
     }
-    let mut lines: Vec<Line> = Vec::with_capacity(groups.len());
+    let mut lines: Vec<GroupLine> = Vec::with_capacity(groups.len());
     for (group, tallies) in &mut groups {
         // A group that no row can be in is not there, as in SQL.
         if plan.count_of_rows().is_some_and(|place| tallies[place].possible == 0) {
@@ -268,15 +273,15 @@ fn lines(
                     let place = query.groups.iter().position(|grouped| grouped == column).unwrap_or_default();
                     label(columns, *column, group[place])
                 }
-                Shown::Calculated(calculation) => Cell::Estimate(calculation.of(&found)),
+                Shown::Calculated(calculation) => AnswerCell::Estimate(calculation.of(&found)),
             });
         }
-        cells.extend(standing.map(|standing| Cell::Label(Some(standing.name().to_owned()))));
+        cells.extend(standing.map(|standing| AnswerCell::Label(Some(standing.name().to_owned()))));
         let keys =
             query.order.iter().map(|&(place, _)| order_key(query, columns, group, place, &cells[place])).collect();
         meter.take(line_bytes(&cells));
         meter.check()?;
-        lines.push(Line { rank, keys, open: Open::of(query, &found, &cells), cells });
+        lines.push(GroupLine { rank, keys, open: Open::of(query, &found, &cells), cells });
     }
     lines.sort_unstable_by(|a, b| {
         let by_key = (query.order.iter().zip(a.keys.iter().zip(&b.keys)))
@@ -291,12 +296,12 @@ fn lines(
 }
 
 /// One group as the answer has it.
-struct Line {
+struct GroupLine {
     /// The places of its labels.
     rank: Vec<u32>,
     /// The sort keys.
     keys: Vec<f64>,
-    cells: Vec<Cell>,
+    cells: Vec<AnswerCell>,
     open: Open,
 }
 
@@ -305,7 +310,7 @@ type LabelsOfGroups = BTreeMap<Vec<u32>, BTreeMap<u32, Tally>>;
 
 /// For every column whose values are counted.
 fn distinct_values(
-    view: &View<'_>,
+    view: &QueryView<'_>,
     query: &Query,
     columns: &Columns<'_>,
     meter: &Meter<'_>,
@@ -328,10 +333,12 @@ fn distinct_values(
     Ok(found)
 }
 
-fn tallied(view: &View<'_>, plan: &Plan, meter: &Meter<'_>) -> Result<Groups, TableError> {
+fn tallied(view: &QueryView<'_>, plan: &Plan, meter: &Meter<'_>) -> Result<Groups, TableError> {
     match &view.rows {
-        Rows::Labels(table) => generalized::groups(plan, table, meter),
-        Rows::Buckets(quasi, sensitive, sizes) => Ok(buckets::groups(plan, &Buckets::new(quasi, sensitive, *sizes)?)),
+        QueriedRows::Labels(table) => generalized::groups(plan, table, meter),
+        QueriedRows::Buckets(quasi, sensitive, sizes) => {
+            Ok(buckets::groups(plan, &Buckets::new(quasi, sensitive, *sizes)?))
+        }
     }
 }
 
@@ -362,13 +369,13 @@ fn allow_for_suppressed(plan: &Plan, columns: &Columns<'_>, suppressed: u64, gro
 }
 
 /// The sort key of a line: a label's place along its axis, or an estimate.
-fn order_key(query: &Query, columns: &Columns<'_>, group: &[u32], place: usize, cell: &Cell) -> f64 {
+fn order_key(query: &Query, columns: &Columns<'_>, group: &[u32], place: usize, cell: &AnswerCell) -> f64 {
     match (&query.outputs[place].what, cell) {
         (Shown::Column(column), _) => {
             let at = query.groups.iter().position(|grouped| grouped == column).unwrap_or_default();
             f64::from(rank(columns, *column, group[at]))
         }
-        (_, Cell::Estimate(found)) => found.estimate,
+        (_, AnswerCell::Estimate(found)) => found.estimate,
         _ => 0.0,
     }
 }
@@ -380,15 +387,15 @@ fn sorted(a: f64, b: f64, descending: bool) -> std::cmp::Ordering {
 
 /// The rows that can fulfil the condition, as released.
 fn rows(
-    view: &View<'_>,
+    view: &QueryView<'_>,
     query: &Query,
     plan: &Plan,
     columns: &Columns<'_>,
     meter: &Meter<'_>,
 ) -> Result<Answer, AnswerError> {
-    let outcomes: Vec<Outcome> = match &view.rows {
-        Rows::Labels(table) => generalized::outcomes(plan, table, meter),
-        Rows::Buckets(quasi, sensitive, sizes) => {
+    let outcomes: Vec<ConditionTruth> = match &view.rows {
+        QueriedRows::Labels(table) => generalized::outcomes(plan, table, meter),
+        QueriedRows::Buckets(quasi, sensitive, sizes) => {
             let buckets = Buckets::new(quasi, sensitive, *sizes)?;
             let hidden = query.outputs.iter().find_map(|output| match output.what {
                 Shown::Column(column) if buckets.columns[column].0 => Some(&columns.all[column].column.name),
@@ -421,13 +428,13 @@ fn rows(
     }
     kept.truncate(query.limit.unwrap_or(usize::MAX));
     meter.check_lines(kept.len())?;
-    let line = |&row: &usize| -> Result<Vec<Cell>, AnswerError> {
+    let line = |&row: &usize| -> Result<Vec<AnswerCell>, AnswerError> {
         let labels = query.outputs.iter().map(|output| match output.what {
             Shown::Column(column) => label(columns, column, code(column, row)),
-            Shown::Calculated(_) => Cell::Label(None),
+            Shown::Calculated(_) => AnswerCell::Label(None),
         });
-        let share = Cell::Share { share: outcomes[row].share, certain: outcomes[row].certain };
-        let cells: Vec<Cell> = labels.chain([share]).collect();
+        let share = AnswerCell::Share { share: outcomes[row].share, certain: outcomes[row].certain };
+        let cells: Vec<AnswerCell> = labels.chain([share]).collect();
         meter.take(line_bytes(&cells));
         meter.check()?;
         Ok(cells)
@@ -441,10 +448,10 @@ fn rows(
 }
 
 /// The memory of a line of an answer.
-fn line_bytes(cells: &[Cell]) -> usize {
-    let text = |cell: &Cell| match cell {
-        Cell::Label(Some(text)) => text.len(),
+fn line_bytes(cells: &[AnswerCell]) -> usize {
+    let text = |cell: &AnswerCell| match cell {
+        AnswerCell::Label(Some(text)) => text.len(),
         _ => 0,
     };
-    size_of::<Vec<Cell>>() + size_of_val(cells) + cells.iter().map(text).sum::<usize>()
+    size_of::<Vec<AnswerCell>>() + size_of_val(cells) + cells.iter().map(text).sum::<usize>()
 }

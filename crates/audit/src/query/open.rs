@@ -3,12 +3,12 @@
 use hedgerow_table::Kind;
 
 use super::aggregate::Of;
-use super::answer::{Cell, Estimate};
+use super::answer::{AnswerCell, Estimate};
 use super::calculation::Aggregated;
-use super::columns::{Columns, Named};
-use super::rows::{Rows, Sizes};
+use super::columns::{Columns, QueryColumn};
+use super::rows::{QueriedRows, Sizes};
 use super::sql::{Query, Shown};
-use super::view::View;
+use super::view::QueryView;
 
 /// The infinite ones among the bounds that an answer shows.
 #[derive(Debug, Default)]
@@ -42,10 +42,10 @@ impl Sides {
 
 impl Open {
     /// Of one line, whose aggregates are `found`.
-    pub(super) fn of(query: &Query, found: &[Aggregated], cells: &[Cell]) -> Open {
+    pub(super) fn of(query: &Query, found: &[Aggregated], cells: &[AnswerCell]) -> Open {
         let mut open = Open { aggregates: vec![Sides::default(); found.len()], calculated: false };
         for (output, cell) in query.outputs.iter().zip(cells) {
-            let (Shown::Calculated(calculation), Cell::Estimate(shown)) = (&output.what, cell) else { continue };
+            let (Shown::Calculated(calculation), AnswerCell::Estimate(shown)) = (&output.what, cell) else { continue };
             if !Sides::of(shown).any() {
                 continue;
             }
@@ -68,10 +68,11 @@ impl Open {
     }
 
     /// Why bounds are missing, and which key of the policy would give them.
-    pub(super) fn notes(&self, view: &View<'_>, query: &Query, columns: &Columns<'_>) -> Vec<String> {
+    pub(super) fn notes(&self, view: &QueryView<'_>, query: &Query, columns: &Columns<'_>) -> Vec<String> {
         // A row of which nothing is known may have any value.
-        let has_unknown = view.suppressed > 0 || matches!(view.rows, Rows::Buckets(_, _, Sizes::WithRowsWithoutValues));
-        let is_open = |named: &Named<'_>| {
+        let has_unknown =
+            view.suppressed > 0 || matches!(view.rows, QueriedRows::Buckets(_, _, Sizes::WithRowsWithoutValues));
+        let is_open = |named: &QueryColumn<'_>| {
             let is_bounded = named.axis.range.is_some_and(|range| range.low.is_finite() && range.high.is_finite());
             named.axis.kind != Kind::Category && !is_bounded && (has_unknown || named.axis.has_open_cells())
         };
@@ -91,7 +92,7 @@ impl Open {
             numbers.into_iter().for_each(|column| by_column[column] = by_column[column].or(sides));
         }
         let why = if view.suppressed > 0 { "suppressed rows and open cells" } else { "open cells" };
-        let note = |(named, sides): (&Named<'_>, &Sides)| {
+        let note = |(named, sides): (&QueryColumn<'_>, &Sides)| {
             let bounds = match sides {
                 Sides { lower: true, upper: true } => "bounds",
                 Sides { lower: true, .. } => "lower bound",

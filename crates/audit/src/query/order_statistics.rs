@@ -207,15 +207,15 @@ fn lowest(mut from: f64, mut to: f64, of: impl Fn(f64) -> f64) -> f64 {
 
 /// Numbers that are spread evenly between two ends, and how many rows' worth there is of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Piece {
+pub(crate) struct UniformPiece {
     pub(crate) rows: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
 }
 
 /// The point below which a number of rows lies; not a number where some are spread without ends.
-pub(crate) fn estimated(pieces: &[Piece], rows: impl Fn(f64) -> f64) -> f64 {
-    let pieces: Vec<&Piece> = pieces.iter().filter(|piece| piece.rows != 0.0).collect();
+pub(crate) fn estimated(pieces: &[UniformPiece], rows: impl Fn(f64) -> f64) -> f64 {
+    let pieces: Vec<&UniformPiece> = pieces.iter().filter(|piece| piece.rows != 0.0).collect();
     if pieces.is_empty()
         || pieces.iter().any(|piece| !piece.rows.is_finite() || !piece.low.is_finite() || !piece.high.is_finite())
     {
@@ -224,7 +224,7 @@ pub(crate) fn estimated(pieces: &[Piece], rows: impl Fn(f64) -> f64) -> f64 {
     let total: f64 = pieces.iter().map(|piece| piece.rows).sum();
     let wanted = rows(total);
     let below = |point: f64| -> f64 {
-        let share = |piece: &&Piece| {
+        let share = |piece: &&UniformPiece| {
             let length = piece.high - piece.low;
             let inside =
                 if length > 0.0 { (point - piece.low) / length } else { f64::from(u8::from(point >= piece.low)) };

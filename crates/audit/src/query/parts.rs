@@ -14,15 +14,15 @@
 use std::collections::BTreeMap;
 
 use hedgerow_release::generalized::Generalized;
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Codes, Column, InputError, TableError};
 
 use super::columns::Columns;
-use super::diagram::Outcome;
+use super::diagram::ConditionTruth;
 use super::plan::Plan;
 use super::sql::{self, Shown};
-use super::view::View;
-use crate::estimate::regions::Part;
+use super::view::QueryView;
+use crate::estimate::regions::Portion;
 
 /// The most branches that are looked at to find cells where the condition cannot hold. Above,
 /// nothing is omitted.
@@ -46,13 +46,13 @@ pub struct Needs {
     /// By stratum, the rows of its classes.
     rows: Vec<u64>,
     /// Of the protected attributes that the question looks at.
-    kinds: Vec<Kinds>,
-    cells: Cells,
+    kinds: Vec<ValueKinds>,
+    cells: CountedCells,
 }
 
 /// The values of one protected attribute as a question distinguishes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Kinds {
+struct ValueKinds {
     /// Its place among the protected attributes.
     attribute: usize,
     of_code: Vec<u32>,
@@ -61,7 +61,7 @@ struct Kinds {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Cells {
+enum CountedCells {
     /// By stratum and combination of kinds, the number of the cell; `None` where the condition
     /// cannot hold.
     Counted { number: Vec<Option<u32>>, count: usize },
@@ -79,7 +79,7 @@ impl Outline {
             let last = starts[starts.len() - 1];
             starts.push(usize::try_from(*size).ok().and_then(|size| last.checked_add(size)).ok_or_else(unfit)?);
         }
-        let Tables::Generalized(Generalized { table, .. }) = release.tables() else { return Err(unfit()) };
+        let ReleaseTables::Generalized(Generalized { table, .. }) = release.tables() else { return Err(unfit()) };
         let place = |name: &&str| table.columns.iter().position(|column| column.name == **name).ok_or_else(unfit);
         let protected = protected.iter().map(place).collect::<Result<Vec<_>, _>>()?;
         if starts.last() != Some(&table.rows) || sizes.contains(&0) {
@@ -95,7 +95,7 @@ impl Outline {
 
     /// The counts that a question needs; `cells_max` cells at most can be counted.
     pub fn needs(&self, sql: &str, cells_max: usize) -> Result<Needs, TableError> {
-        let views = View::of(&self.release)?;
+        let views = QueryView::of(&self.release)?;
         let [("", view)] = views.as_slice() else {
             return Err(TableError::Internal("an outline of several tables".to_owned()));
         };
@@ -129,19 +129,19 @@ impl Outline {
         let mut strata: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
         (0..firsts.len()).for_each(|class| strata.entry(key(class)).or_default().push(class));
         let looked_at = self.protected.iter().enumerate();
-        let kinds: Vec<Kinds> = looked_at
+        let kinds: Vec<ValueKinds> = looked_at
             .filter_map(|(attribute, column)| {
                 let of_code = looked.kinds(*column)?;
                 let mut codes = vec![0; of_code.iter().max().map_or(0, |last| *last as usize + 1)];
                 for (code, kind) in of_code.iter().enumerate().rev() {
                     codes[*kind as usize] = code as u32;
                 }
-                Some(Kinds { attribute, of_code, codes })
+                Some(ValueKinds { attribute, of_code, codes })
             })
             .collect();
         if kinds.is_empty() {
             let stratum_of_class = vec![None; firsts.len()];
-            let cells = Cells::Counted { number: Vec::new(), count: 0 };
+            let cells = CountedCells::Counted { number: Vec::new(), count: 0 };
             return Needs { stratum_of_class, rows: Vec::new(), kinds, cells };
         }
         let mut given = vec![None; looked.columns.all.len()];
@@ -168,7 +168,7 @@ impl Outline {
             kinds.iter().try_fold(1usize, |all, kinds| all.checked_mul(kinds.codes.len())).unwrap_or(usize::MAX);
         let all = combinations.saturating_mul(rows.len());
         let cells = if all > cells_max {
-            Cells::Many
+            CountedCells::Many
         } else {
             let prune = affordable(all);
             let (mut number, mut count) = (Vec::with_capacity(all), 0);
@@ -180,7 +180,7 @@ impl Outline {
                     count += u32::from(needed);
                 }
             }
-            Cells::Counted { number, count: count as usize }
+            CountedCells::Counted { number, count: count as usize }
         };
         Needs { stratum_of_class, rows, kinds, cells }
     }
@@ -188,7 +188,7 @@ impl Outline {
     /// The release as far as the question distinguishes its rows. `rows` are (stratum, combination,
     /// rows) of all hands together; `None` where they are not rows that this release can have.
     pub fn filled(&self, needs: &Needs, rows: &[(usize, usize, u64)]) -> Option<Release> {
-        let Tables::Generalized(Generalized { table, quasi, sensitive, .. }) = self.release.tables() else {
+        let ReleaseTables::Generalized(Generalized { table, quasi, sensitive, .. }) = self.release.tables() else {
             return None;
         };
         let mut by_stratum: Vec<Vec<(usize, u64)>> = vec![Vec::new(); needs.rows.len()];
@@ -239,8 +239,8 @@ impl Needs {
     /// How many cells there are; `None` where they are too many to be counted.
     pub fn cells(&self) -> Option<usize> {
         match &self.cells {
-            Cells::Counted { count, .. } => Some(*count),
-            Cells::Many => None,
+            CountedCells::Counted { count, .. } => Some(*count),
+            CountedCells::Many => None,
         }
     }
 
@@ -263,17 +263,19 @@ impl Needs {
     /// The cell of a place, where it is counted.
     pub fn cell(&self, (stratum, combination): (usize, usize)) -> Option<usize> {
         match &self.cells {
-            Cells::Counted { number, .. } => {
+            CountedCells::Counted { number, .. } => {
                 let at = stratum.checked_mul(self.combinations()?)?.checked_add(combination)?;
                 (*number.get(at)?).map(|number| number as usize)
             }
-            Cells::Many => None,
+            CountedCells::Many => None,
         }
     }
 
     /// From counts by cell to rows by place.
     pub fn places(&self, counts: &[(usize, u64)]) -> Option<Vec<(usize, usize, u64)>> {
-        let (Cells::Counted { number, .. }, combinations) = (&self.cells, self.combinations()?) else { return None };
+        let (CountedCells::Counted { number, .. }, combinations) = (&self.cells, self.combinations()?) else {
+            return None;
+        };
         let numbered = number.iter().enumerate().filter(|(_, number)| number.is_some());
         let places: Vec<(usize, usize)> = numbered.map(|(at, _)| (at / combinations, at % combinations)).collect();
         let rows = |&(cell, rows): &(usize, u64)| places.get(cell).map(|(stratum, kinds)| (*stratum, *kinds, rows));
@@ -295,17 +297,17 @@ impl Needs {
         number(self.rows.len() as u64);
         self.rows.iter().for_each(|rows| number(*rows));
         number(self.kinds.len() as u64);
-        for Kinds { attribute, of_code, .. } in &self.kinds {
+        for ValueKinds { attribute, of_code, .. } in &self.kinds {
             number(*attribute as u64);
             number(of_code.len() as u64);
             of_code.iter().for_each(|kind| number(u64::from(*kind)));
         }
         match &self.cells {
-            Cells::Counted { number: cells, count } => {
+            CountedCells::Counted { number: cells, count } => {
                 number(*count as u64);
                 cells.iter().for_each(|cell| number(cell.map_or(0, |cell| u64::from(cell) + 1)));
             }
-            Cells::Many => number(u64::MAX),
+            CountedCells::Many => number(u64::MAX),
         }
         bytes
     }
@@ -316,13 +318,13 @@ impl Needs {
 
     /// Some combination that is not counted in a stratum: there the condition cannot hold.
     fn elsewhere(&self, stratum: usize) -> Option<usize> {
-        let Cells::Counted { .. } = self.cells else { return None };
+        let CountedCells::Counted { .. } = self.cells else { return None };
         (0..self.combinations()?).find(|combination| self.cell((stratum, *combination)).is_none())
     }
 }
 
 /// One code for each attribute of a combination.
-fn codes_of(kinds: &[Kinds], combination: usize) -> Vec<u32> {
+fn codes_of(kinds: &[ValueKinds], combination: usize) -> Vec<u32> {
     let mut rest = combination;
     let mut codes = vec![0; kinds.len()];
     for (code, kinds) in codes.iter_mut().zip(kinds).rev() {
@@ -366,7 +368,7 @@ struct Judge<'a> {
     looked: &'a Looked<'a>,
     /// By column, its place among the protected ones that are looked at.
     given: Vec<Option<usize>>,
-    buffer: Vec<Outcome>,
+    buffer: Vec<ConditionTruth>,
 }
 
 impl Judge<'_> {
@@ -374,7 +376,7 @@ impl Judge<'_> {
     fn possible(&mut self, class: usize, codes: Option<&[u32]>) -> bool {
         let Judge { outline, looked, given, buffer } = self;
         let (first, plan) = (outline.starts[class], looked.plan);
-        let cell = |column: usize| -> &[Part] {
+        let cell = |column: usize| -> &[Portion] {
             let used = &plan.used[plan.place[column].unwrap_or_default()];
             let code = match (given[column], codes) {
                 (Some(_), None) => return used.anything.as_slice(),

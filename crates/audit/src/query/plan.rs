@@ -10,7 +10,7 @@ use super::columns::Columns;
 use super::diagram::Diagram;
 use super::sql::Query;
 use crate::estimate::predicate::Predicate;
-use crate::estimate::regions::{Part, Regions};
+use crate::estimate::regions::{Portion, Regions};
 
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -64,9 +64,9 @@ pub(crate) struct Used {
     /// From code to kind.
     pub(crate) kind_of: Vec<u32>,
     /// For each kind, the parts of its cell.
-    pub(crate) cells: Vec<Vec<Part>>,
+    pub(crate) cells: Vec<Vec<Portion>>,
     /// The parts of a row of which nothing is known.
-    pub(crate) anything: Vec<Part>,
+    pub(crate) anything: Vec<Portion>,
 }
 
 impl Plan {
@@ -132,7 +132,7 @@ impl Plan {
     }
 
     /// Whether a predicate holds where each column lies in one region.
-    pub(crate) fn holds<'p>(&self, predicate: u32, at: impl Fn(usize) -> &'p Part) -> bool {
+    pub(crate) fn holds<'p>(&self, predicate: u32, at: impl Fn(usize) -> &'p Portion) -> bool {
         let (column, place) = self.places[predicate as usize];
         self.holds[column][at(column).region as usize][place]
     }
@@ -161,9 +161,9 @@ fn kinds(column: usize, regions: &Regions, grouped: bool, summed: bool) -> Used 
         return Used { column, kind_of, cells: regions.cells.clone(), anything: regions.anything.clone() };
     }
     let mut known: HashMap<Vec<_>, u32> = HashMap::new();
-    let mut cells: Vec<Vec<Part>> = Vec::new();
+    let mut cells: Vec<Vec<Portion>> = Vec::new();
     let kind_of = regions.cells.iter().map(|cell| {
-        let key = |part: &Part| {
+        let key = |part: &Portion| {
             let [mean, low, high] =
                 [part.mean, part.low, part.high].map(|value| if summed { value.to_bits() } else { 0 });
             ([u64::from(part.region), part.mass.to_bits(), mean, low, high], part.whole.filter(|_| summed))

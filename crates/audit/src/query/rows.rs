@@ -7,7 +7,7 @@ use hedgerow_release::cloned::Cloned;
 use hedgerow_table::Table;
 
 #[derive(Debug)]
-pub(crate) enum Rows<'a> {
+pub(crate) enum QueriedRows<'a> {
     Labels(Cow<'a, Table>),
     /// Quasi-identifiers and `group`; `group`, sensitive attributes and `count`.
     Buckets(Cow<'a, Table>, Cow<'a, Table>, Sizes),
@@ -29,14 +29,14 @@ pub(crate) enum Sizes {
 pub(crate) struct Queryable<'a> {
     /// The folder of a sub-table; empty where the release is one table.
     pub(crate) folder: &'a str,
-    pub(crate) rows: Rows<'a>,
+    pub(crate) rows: QueriedRows<'a>,
     /// The micro-statistics of a cloned release.
     pub(crate) statistics: Option<&'a Cloned>,
 }
 
 impl<'a> Queryable<'a> {
     /// The whole of a release.
-    pub(crate) fn whole(rows: Rows<'a>) -> Vec<Queryable<'a>> {
+    pub(crate) fn whole(rows: QueriedRows<'a>) -> Vec<Queryable<'a>> {
         vec![Queryable { folder: "", rows, statistics: None }]
     }
 }

@@ -16,7 +16,7 @@ use hedgerow_table::{Codes, Column, InputError, Table};
 
 use super::aggregate::What;
 use super::bounds::Meter;
-use super::columns::{Columns, Named};
+use super::columns::{Columns, QueryColumn};
 use super::generalized::Groups;
 use super::plan::Plan;
 use super::refusal::refuse;
@@ -53,7 +53,7 @@ pub(super) fn answer(
     let meter = Meter::new(bounds);
     let plan = Plan::new(&query, &columns)?;
     let cardinalities: Vec<usize> = columns.all.iter().map(|named| named.column.domain.cardinality()).collect();
-    let empty = |named: &Named<'_>| Column {
+    let empty = |named: &QueryColumn<'_>| Column {
         name: named.column.name.clone(),
         domain: named.column.domain.clone(),
         codes: Codes::from_iter(named.column.domain.cardinality(), []),
@@ -86,8 +86,8 @@ pub(super) fn answer(
 }
 
 /// Every column once, from the table that shows most of its labels; and those of the other tables.
-fn merged<'a>(tables: impl Iterator<Item = Columns<'a>>) -> (Columns<'a>, Vec<Named<'a>>) {
-    let (mut all, mut others): (Vec<Named<'a>>, Vec<Named<'a>>) = (Vec::new(), Vec::new());
+fn merged<'a>(tables: impl Iterator<Item = Columns<'a>>) -> (Columns<'a>, Vec<QueryColumn<'a>>) {
+    let (mut all, mut others): (Vec<QueryColumn<'a>>, Vec<QueryColumn<'a>>) = (Vec::new(), Vec::new());
     for named in tables.flat_map(|columns| columns.all) {
         match all.iter_mut().find(|known| known.column.name == named.column.name) {
             None => all.push(named),
@@ -101,7 +101,7 @@ fn merged<'a>(tables: impl Iterator<Item = Columns<'a>>) -> (Columns<'a>, Vec<Na
 }
 
 /// No table may show labels of a column that another one lacks.
-fn refuse_other_labels(columns: &Columns<'_>, others: &[Named<'_>]) -> Result<(), InputError> {
+fn refuse_other_labels(columns: &Columns<'_>, others: &[QueryColumn<'_>]) -> Result<(), InputError> {
     for other in others {
         let Some(known) = columns.all.iter().find(|known| known.column.name == other.column.name) else { continue };
         let (one, domain) = (&other.column.domain, &known.column.domain);
@@ -214,7 +214,7 @@ fn groups(
 }
 
 /// One side of a table: rows that are all there, with the number of those each stands for.
-struct Side<'a> {
+struct JoinSide<'a> {
     columns: &'a [(usize, Vec<u32>)],
     counts: Option<&'a [u32]>,
     /// Rows of which it shows nothing.
@@ -225,14 +225,14 @@ struct Side<'a> {
 fn bounds_of(boxes: &[Selected], published: &[PublishedTable], cardinalities: &[usize]) -> Vec<(u64, u64)> {
     let rows = published.first().map_or(0, PublishedTable::rows) as u64;
     let sides = published.iter().flat_map(|table| {
-        let open = Side { columns: &table.by_row, counts: None, unknown: 0 };
+        let open = JoinSide { columns: &table.by_row, counts: None, unknown: 0 };
         let by_bucket = table.buckets.iter().map(|buckets| {
             let unknown = buckets.of_row.iter().filter(|bucket| **bucket == PublishedBuckets::NO_BUCKET).count();
-            Side { columns: &buckets.sensitive, counts: Some(&buckets.counts), unknown: unknown as u64 }
+            JoinSide { columns: &buckets.sensitive, counts: Some(&buckets.counts), unknown: unknown as u64 }
         });
         [open].into_iter().chain(by_bucket)
     });
-    let sides: Vec<Side<'_>> = sides.filter(|side| !side.columns.is_empty()).collect();
+    let sides: Vec<JoinSide<'_>> = sides.filter(|side| !side.columns.is_empty()).collect();
     let inside: Vec<Vec<u64>> = sides.iter().map(|side| side.inside(boxes, cardinalities)).collect();
     let bounds = |(at, selected): (usize, &Selected)| {
         let most = sides.iter().zip(&inside).map(|(side, inside)| inside[at] + side.unknown).min();
@@ -240,7 +240,7 @@ fn bounds_of(boxes: &[Selected], published: &[PublishedTable], cardinalities: &[
         let mut open: Vec<usize> = selected.iter().map(|(column, _)| *column).collect();
         let mut least = rows;
         while !open.is_empty() {
-            let held = |side: &Side<'_>| open.iter().filter(|column| side.holds(**column)).count();
+            let held = |side: &JoinSide<'_>| open.iter().filter(|column| side.holds(**column)).count();
             let best = (0..sides.len()).max_by_key(|&side| (held(&sides[side]), inside[side][at]));
             let Some(best) = best.filter(|&best| held(&sides[best]) > 0) else { break };
             least = least.saturating_sub(rows.saturating_sub(inside[best][at]));
@@ -251,7 +251,7 @@ fn bounds_of(boxes: &[Selected], published: &[PublishedTable], cardinalities: &[
     boxes.iter().enumerate().map(bounds).collect()
 }
 
-impl Side<'_> {
+impl JoinSide<'_> {
     fn holds(&self, column: usize) -> bool {
         self.columns.iter().any(|(own, _)| *own == column)
     }

@@ -9,11 +9,11 @@
 use super::aggregate::{Of, What};
 use super::answer::Estimate;
 use super::calculation::Aggregated;
-use super::order_statistics::{self, Piece};
+use super::order_statistics::{self, UniformPiece};
 use super::plan::{Plan, PlannedAmount};
-use crate::estimate::regions::{MISSING, Part};
+use crate::estimate::regions::{MISSING, Portion};
 use crate::estimate::whole::Whole;
-use crate::query::diagram::{Outcome, times};
+use crate::query::diagram::{ConditionTruth, times};
 
 /// Every whole number up to here is a float.
 const EXACT_MAX: u128 = 1 << 53;
@@ -39,13 +39,13 @@ impl Contribution {
     pub(crate) fn of<'c>(
         what: What,
         plan: &Plan,
-        cell: &impl Fn(usize) -> &'c [Part],
-        buffer: &mut Vec<Outcome>,
+        cell: &impl Fn(usize) -> &'c [Portion],
+        buffer: &mut Vec<ConditionTruth>,
     ) -> Contribution {
         let diagram = &plan.diagram;
         let column = match what.of() {
             None => {
-                let Outcome { share, possible, certain } = diagram.judge(cell, buffer);
+                let ConditionTruth { share, possible, certain } = diagram.judge(cell, buffer);
                 return Contribution {
                     share,
                     sum: share,
@@ -76,8 +76,8 @@ impl Contribution {
                 missing += part.mass;
                 continue;
             }
-            let here = [Part { mass: 1.0, ..*part }];
-            let Outcome { share, possible, certain } =
+            let here = [Portion { mass: 1.0, ..*part }];
+            let ConditionTruth { share, possible, certain } =
                 diagram.judge(|other| if other == column { &here } else { cell(other) }, buffer);
             found.share += times(part.mass, share);
             found.sum += times(part.mean, times(part.mass, share));
@@ -134,19 +134,19 @@ impl Contribution {
     fn of_amount<'c>(
         amount: &PlannedAmount,
         plan: &Plan,
-        cell: &impl Fn(usize) -> &'c [Part],
-        buffer: &mut Vec<Outcome>,
+        cell: &impl Fn(usize) -> &'c [Portion],
+        buffer: &mut Vec<ConditionTruth>,
     ) -> Contribution {
         let mut found = Contribution::NOTHING;
-        let cells: Vec<&[Part]> = amount.columns.iter().map(|&column| cell(column)).collect();
+        let cells: Vec<&[Portion]> = amount.columns.iter().map(|&column| cell(column)).collect();
         let mut chosen = vec![0usize; cells.len()];
         if cells.iter().any(|cell| cell.is_empty()) {
             return Contribution { must: false, ..found };
         }
         loop {
             let place = |column: usize| amount.columns.iter().position(|known| *known == column);
-            let parts: Vec<Part> = (cells.iter().zip(&chosen).zip(&amount.columns))
-                .map(|((cell, &part), &column)| Part { mass: 1.0, ..cell[part].moved(plan.origin(column)) })
+            let parts: Vec<Portion> = (cells.iter().zip(&chosen).zip(&amount.columns))
+                .map(|((cell, &part), &column)| Portion { mass: 1.0, ..cell[part].moved(plan.origin(column)) })
                 .collect();
             let mass = cells.iter().zip(&chosen).fold(1.0, |mass, (cell, &part)| times(mass, cell[part].mass));
             let at = |column: usize| &parts[place(column).unwrap_or_default()];
@@ -155,7 +155,7 @@ impl Contribution {
                 None => found.must = false,
                 Some(value) => {
                     let fixed = |column: usize| place(column).map(|place| std::slice::from_ref(&parts[place]));
-                    let Outcome { share, possible, certain } =
+                    let ConditionTruth { share, possible, certain } =
                         plan.diagram.judge(|other| fixed(other).unwrap_or_else(|| cell(other)), buffer);
                     found.share += times(mass, share);
                     found.sum += times(value.mean, times(mass, share));
@@ -202,7 +202,7 @@ pub(crate) struct Tally {
     pub(crate) exact: i128,
     pub(crate) inexact: bool,
     /// For quantiles: where the values of rows are expected.
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<UniformPiece>,
     /// For the mean: rows that can be counted, whether they must, and the ends of their values.
     pub(crate) choices: Vec<Choice>,
     /// A second way to see the same rows, when there is one; the bounds of both hold.
@@ -252,7 +252,7 @@ impl Tally {
             let mean = row.sum / row.share;
             (mean, mean)
         };
-        self.pieces.push(Piece { rows: times(rows, row.share), low, high });
+        self.pieces.push(UniformPiece { rows: times(rows, row.share), low, high });
     }
 
     /// Adds suppressed rows, which widen the bounds: each may be counted or not.

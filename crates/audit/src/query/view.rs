@@ -8,13 +8,13 @@ use hedgerow_release::cloned::Cloned;
 use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Column, TableError};
 
-use super::rows::{Queryable, Rows};
+use super::rows::{QueriedRows, Queryable};
 use crate::estimate::declared::{Declared, declared};
 use crate::kinds::kind;
 
 #[derive(Debug)]
-pub(crate) struct View<'a> {
-    pub(crate) rows: Rows<'a>,
+pub(crate) struct QueryView<'a> {
+    pub(crate) rows: QueriedRows<'a>,
     pub(crate) codebook: Cow<'a, Codebook>,
     /// The manifest's declaration of each column.
     pub(crate) declared: Vec<(String, Declared)>,
@@ -25,31 +25,31 @@ pub(crate) struct View<'a> {
     pub(crate) suppressed: u64,
 }
 
-impl<'a> View<'a> {
+impl<'a> QueryView<'a> {
     /// The views of a release, each under the name of its folder; one without a name where the
     /// release is one table. Rows come before buckets: they determine an answer better.
-    pub(crate) fn of(release: &'a Release) -> Result<Vec<(&'a str, View<'a>)>, TableError> {
+    pub(crate) fn of(release: &'a Release) -> Result<Vec<(&'a str, QueryView<'a>)>, TableError> {
         if let Some(problem) = release.contradictions().first() {
             let problem = format!("the release contradicts itself: {problem}");
             return Err(TableError::input(release.name(), problem, "`hedgerow check` lists every problem"));
         }
-        let view = |folder: &'a str, rows: Rows<'a>, statistics: Option<&'a Cloned>| View {
+        let view = |folder: &'a str, rows: QueriedRows<'a>, statistics: Option<&'a Cloned>| QueryView {
             rows,
             codebook: Cow::Borrowed(release.codebook()),
             declared: declared(release, folder),
             statistics,
             suppressed: release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed),
         };
-        let mut views: Vec<(&str, View<'a>)> = (kind(release).queryable().into_iter())
+        let mut views: Vec<(&str, QueryView<'a>)> = (kind(release).queryable().into_iter())
             .map(|Queryable { folder, rows, statistics }| (folder, view(folder, rows, statistics)))
             .collect();
-        views.sort_by_key(|(_, view)| matches!(view.rows, Rows::Buckets(..)));
+        views.sort_by_key(|(_, view)| matches!(view.rows, QueriedRows::Buckets(..)));
         Ok(views)
     }
 
     pub(crate) fn row_count(&self) -> usize {
         match &self.rows {
-            Rows::Labels(table) | Rows::Buckets(table, ..) => table.rows,
+            QueriedRows::Labels(table) | QueriedRows::Buckets(table, ..) => table.rows,
         }
     }
 
@@ -58,8 +58,8 @@ impl<'a> View<'a> {
         let found = |column: &Column| self.declared.iter().find(|(name, _)| *name == column.name);
         let stated = |column: &Column| found(column).map_or(Declared::default(), |(_, stated)| *stated);
         match &self.rows {
-            Rows::Labels(table) => table.columns.iter().map(|column| (column, stated(column))).collect(),
-            Rows::Buckets(quasi, sensitive, _) => {
+            QueriedRows::Labels(table) => table.columns.iter().map(|column| (column, stated(column))).collect(),
+            QueriedRows::Buckets(quasi, sensitive, _) => {
                 let quasi = quasi.columns.iter().filter(|column| column.name != GROUP);
                 let sensitive = sensitive.columns.iter().filter(|column| column.name != GROUP && column.name != COUNT);
                 quasi.chain(sensitive).map(|column| (column, stated(column))).collect()

@@ -5,9 +5,9 @@
 use hedgerow_table::{Codes, Column, TableError, with_codes};
 
 use super::predicate::Query;
-use crate::attribute::{Attribute, Unchanged};
-use crate::classes::Classes;
-use crate::estimate::axis::Axis;
+use crate::attribute::{AuditedAttribute, Unchanged};
+use crate::classes::QuasiClasses;
+use crate::estimate::axis::EstimateAxis;
 use crate::estimate::predicate::Predicate;
 use crate::estimate::regions::Regions;
 
@@ -32,7 +32,7 @@ pub(super) struct Batch<'a> {
 impl<'a> Batch<'a> {
     pub(super) fn new(
         queries: &[Query],
-        quasi: &[Attribute<'a>],
+        quasi: &[AuditedAttribute<'a>],
         sensitive: &[Unchanged<'a>],
     ) -> Result<Batch<'a>, TableError> {
         let mut batch = Batch::of_unchanged(queries, &[], sensitive);
@@ -98,7 +98,7 @@ impl<'a> Batch<'a> {
     }
 
     /// For each query the true count and the estimate.
-    pub(super) fn answer(&self, classes: &Classes, rows: usize) -> Vec<(u64, f64)> {
+    pub(super) fn answer(&self, classes: &QuasiClasses, rows: usize) -> Vec<(u64, f64)> {
         let counts = self.counts(rows);
         let estimates = self.estimates(classes);
         counts.into_iter().zip(estimates).take(self.queries).collect()
@@ -127,7 +127,7 @@ impl<'a> Batch<'a> {
         counts
     }
 
-    fn estimates(&self, classes: &Classes) -> [f64; BATCH] {
+    fn estimates(&self, classes: &QuasiClasses) -> [f64; BATCH] {
         let mut sums = [0.0; BATCH];
         let labels: Vec<(&[u32], &[[f64; BATCH]])> =
             self.shares.iter().map(|(a, shares)| (classes.labels[*a].as_slice(), shares.as_slice())).collect();
@@ -146,7 +146,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The rows of a class whose sensitive values each query accepts.
-    fn rows_of(&self, classes: &Classes, class: usize) -> [f64; BATCH] {
+    fn rows_of(&self, classes: &QuasiClasses, class: usize) -> [f64; BATCH] {
         if self.sensitive_masks.is_empty() {
             return [classes.sizes[class] as f64; BATCH];
         }
@@ -165,7 +165,11 @@ impl<'a> Batch<'a> {
 
 /// For each label, the share of it that the query of each lane covers; lanes of other queries take
 /// all.
-pub(super) fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> Result<Vec<[f64; BATCH]>, TableError> {
+pub(super) fn shares(
+    axis: &EstimateAxis,
+    lanes: &[usize],
+    predicates: &[Predicate],
+) -> Result<Vec<[f64; BATCH]>, TableError> {
     let mut shares = vec![[1.0; BATCH]; axis.under.len()];
     for (lane, of_lane) in lanes.iter().zip(selected(axis, predicates)?) {
         shares.iter_mut().zip(of_lane).for_each(|(shares, share)| shares[*lane] = share);
@@ -174,7 +178,7 @@ pub(super) fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> 
 }
 
 /// For each predicate the share of each label that it selects, as `hedgerow query` estimates it.
-pub(crate) fn selected(axis: &Axis, predicates: &[Predicate]) -> Result<Vec<Vec<f64>>, TableError> {
+pub(crate) fn selected(axis: &EstimateAxis, predicates: &[Predicate]) -> Result<Vec<Vec<f64>>, TableError> {
     let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
     let mut shares = vec![vec![0.0; axis.under.len()]; predicates.len()];
     for (label, cell) in regions.cells.iter().enumerate() {

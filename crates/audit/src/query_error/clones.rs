@@ -8,7 +8,7 @@ use hedgerow_table::{Codes, Column, Domain, Progress, TableError, parallel};
 use super::batch::{BATCH, Batch, for_each_bit, shares};
 use super::predicate::Query;
 use super::{QueryError, QueryOptions, check, draw_from, summed_up};
-use crate::estimate::axis::Axis;
+use crate::estimate::axis::EstimateAxis;
 
 /// Sub-classes looked at together; fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 11;
@@ -22,9 +22,9 @@ pub(crate) struct Clones<'a> {
 }
 
 /// Some sub-classes, each with its class, and what is known of each attribute in them.
-struct Chunk<'a> {
+struct SubClassChunk<'a> {
     parts: Vec<(usize, &'a SubClass)>,
-    axes: Vec<Axis>,
+    axes: Vec<EstimateAxis>,
 }
 
 /// `None` when no query was requested.
@@ -61,23 +61,23 @@ pub(crate) fn query_error(
     Ok(Some(summed_up(answers, rows, options)))
 }
 
-fn chunks<'a>(release: &Clones<'a>) -> Vec<Chunk<'a>> {
+fn chunks<'a>(release: &Clones<'a>) -> Vec<SubClassChunk<'a>> {
     let classes = release.read.classes.iter().enumerate();
     let parts: Vec<(usize, &SubClass)> =
         classes.flat_map(|(class, of_class)| of_class.sub_classes.iter().map(move |part| (class, part))).collect();
     let chunk = |parts: &[(usize, &'a SubClass)]| {
         let of = |&(_, attribute): &(&Column, usize)| {
-            Axis::of_statistics(release.read, attribute, parts.iter().map(|&(_, part)| part))
+            EstimateAxis::of_statistics(release.read, attribute, parts.iter().map(|&(_, part)| part))
         };
-        Chunk { parts: parts.to_vec(), axes: release.quasi.iter().map(of).collect() }
+        SubClassChunk { parts: parts.to_vec(), axes: release.quasi.iter().map(of).collect() }
     };
     parallel::map_items(parts.chunks(CHUNK), |_, parts| chunk(parts))
 }
 
 /// The values of each class as codes of the source, with their share of the class.
-type Values = Vec<Vec<(u32, f64)>>;
+type ClassShares = Vec<Vec<(u32, f64)>>;
 
-fn values(release: &Clones<'_>) -> Result<Values, TableError> {
+fn values(release: &Clones<'_>) -> Result<ClassShares, TableError> {
     let codes = source_codes(release)?;
     let of_class = |class: &hedgerow_release::cloned::CloneClass| {
         let tuples = class.tuples().max(1) as f64;
@@ -102,7 +102,7 @@ pub(crate) fn source_codes(release: &Clones<'_>) -> Result<Vec<u32>, TableError>
 }
 
 /// For each class, the share of its sensitive values that each query accepts.
-fn accepted(batch: &Batch<'_>, values: &Values, queries: usize) -> Vec<[f64; BATCH]> {
+fn accepted(batch: &Batch<'_>, values: &ClassShares, queries: usize) -> Vec<[f64; BATCH]> {
     let all = u64::MAX >> (BATCH - queries);
     let mask = |masks: &[(usize, &Codes, Vec<u64>)], code: u32| {
         masks.iter().fold(all, |word, (_, _, mask)| word & mask[code as usize])
@@ -119,7 +119,7 @@ fn accepted(batch: &Batch<'_>, values: &Values, queries: usize) -> Vec<[f64; BAT
 
 fn estimate(
     release: &Clones<'_>,
-    chunk: &Chunk<'_>,
+    chunk: &SubClassChunk<'_>,
     queries: &[Query],
     accepted: &[[f64; BATCH]],
     sums: &mut [f64; BATCH],

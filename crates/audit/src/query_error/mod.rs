@@ -29,8 +29,8 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::Serialize;
 
-use crate::attribute::{Attribute, Unchanged};
-use crate::classes::Classes;
+use crate::attribute::{AuditedAttribute, Unchanged};
+use crate::classes::QuasiClasses;
 use crate::loss::mean;
 use batch::{BATCH, Batch};
 use predicate::Query;
@@ -99,9 +99,9 @@ impl From<QueryError> for Report {
 
 /// `None` when no query was requested, or no attribute can be queried.
 pub(crate) fn query_error(
-    quasi: &[Attribute<'_>],
+    quasi: &[AuditedAttribute<'_>],
     sensitive: &[Unchanged<'_>],
-    classes: &Classes,
+    classes: &QuasiClasses,
     rows: usize,
     options: &QueryOptions,
     progress: &dyn Progress,
@@ -139,7 +139,7 @@ fn summed_up(answers: Vec<Vec<(u64, f64)>>, rows: usize, options: &QueryOptions)
     }
 }
 
-fn draw(quasi: &[Attribute<'_>], sensitive: &[Unchanged<'_>], options: &QueryOptions) -> Vec<Query> {
+fn draw(quasi: &[AuditedAttribute<'_>], sensitive: &[Unchanged<'_>], options: &QueryOptions) -> Vec<Query> {
     let quasi: Vec<_> = quasi.iter().map(|attribute| &attribute.source.domain).collect();
     let sensitive: Vec<_> = sensitive.iter().map(|attribute| &attribute.source.domain).collect();
     draw_from(&quasi, &sensitive, options)

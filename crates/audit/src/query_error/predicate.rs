@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::seq::index;
 
 use super::QueryOptions;
-use crate::estimate::axis::Axis;
+use crate::estimate::axis::EstimateAxis;
 use crate::estimate::predicate as estimate;
 
 /// The conditions of a query on the attributes it names, by the attribute's number.
@@ -64,7 +64,7 @@ impl Predicate {
     }
 
     /// The same predicate on an axis, which may know numbers by their texts alone.
-    pub(super) fn on(&self, domain: &Domain, axis: &Axis) -> estimate::Predicate {
+    pub(super) fn on(&self, domain: &Domain, axis: &EstimateAxis) -> estimate::Predicate {
         let bound = |code: u32| match domain.values() {
             Values::Integer(values) => Some(Bound::Integer(values[code as usize])),
             Values::Float(values) => Some(Bound::Float(values[code as usize])),
@@ -108,7 +108,7 @@ mod tests {
         codebook.add("a", &Label { text: label.to_owned(), cover, leaves: 1 }).unwrap();
         let released = Table::from_texts(&["a"], &[vec![label]]);
         let declared = Declared { kind: Some(domain.kind()), ..Declared::default() };
-        let axis = Axis::bind(&released.columns[0], &codebook, declared, Some(domain)).unwrap();
+        let axis = EstimateAxis::bind(&released.columns[0], &codebook, declared, Some(domain)).unwrap();
         let regions = Regions::new(&axis, &[&predicate.on(domain, &axis)]).unwrap();
         regions.cells[0].iter().filter(|part| regions.holds[part.region as usize][0]).map(|part| part.mass).sum()
     }

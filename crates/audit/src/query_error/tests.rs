@@ -6,22 +6,23 @@ use hedgerow_table::{Cover, HierarchySpec, Kind, NoProgress};
 use super::predicate::Predicate;
 use super::*;
 use crate::classes;
-use crate::estimate::axis::Axis;
+use crate::estimate::axis::EstimateAxis;
 use crate::estimate::declared::Declared;
-use crate::estimate::shape::{CountedCell, Limits, Shape};
-use crate::kinds::generalized::{Measured, measure};
+use crate::estimate::shape::{CountedCell, NumberShape, ValueLimits};
+use crate::kinds::generalized::{GeneralizedPair, measure};
 use crate::query::tests::counted_by_label;
-use crate::testing::{Release, random_release, seeds};
+use crate::testing::{TestRelease, random_release, seeds};
 
 const SEEDS: u64 = 500;
 
 /// The queries drawn for a release, with their true counts and estimates.
-fn run(release: &Release, options: &QueryOptions) -> Vec<(Query, u64, f64)> {
+fn run(release: &TestRelease, options: &QueryOptions) -> Vec<(Query, u64, f64)> {
     let input = release.input();
     let bind = |quasi| {
-        Attribute::bind(quasi, input.source, input.released, input.codebook, &input.ranges, input.recoding).unwrap()
+        AuditedAttribute::bind(quasi, input.source, input.released, input.codebook, &input.ranges, input.recoding)
+            .unwrap()
     };
-    let quasi: Vec<Attribute<'_>> = input.quasi.iter().map(bind).collect();
+    let quasi: Vec<AuditedAttribute<'_>> = input.quasi.iter().map(bind).collect();
     let sensitive: Vec<Unchanged<'_>> =
         input.sensitive.iter().map(|name| Unchanged::bind(name, input.source, input.released).unwrap()).collect();
     let (classes, _) =
@@ -42,7 +43,7 @@ fn shaped(
     predicate: &Predicate,
     (low, high): (Option<f64>, Option<f64>),
     (lowest, highest): (f64, f64),
-    release: &Release,
+    release: &TestRelease,
     column: usize,
 ) -> Option<f64> {
     let source = &release.source.columns[column];
@@ -68,8 +69,8 @@ fn shaped(
             Cover::Leaves(_) | Cover::Missing | Cover::Point(_) => {}
         }
     }
-    let limits = Limits { low: Some(lowest), high: Some(highest + unit) };
-    let shape = Shape::of(&cells, limits, source.domain.kind() != Kind::Date)?;
+    let limits = ValueLimits { low: Some(lowest), high: Some(highest + unit) };
+    let shape = NumberShape::of(&cells, limits, source.domain.kind() != Kind::Date)?;
     let (low, high) = (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY));
     let total = shape.between(low, high).0;
     let selected: Vec<f64> = predicate.codes().map(|code| source.domain.number(code).unwrap()).collect();
@@ -80,7 +81,7 @@ fn shaped(
 
 /// The share of a label, worked out by listing what lies under it. An open end extends as far as
 /// the source's values and the ends of the released labels do.
-fn share(predicate: &Predicate, cover: &Cover, release: &Release, column: usize) -> f64 {
+fn share(predicate: &Predicate, cover: &Cover, release: &TestRelease, column: usize) -> f64 {
     let domain = &release.source.columns[column].domain;
     let present: Vec<u32> = (0..domain.present() as u32).collect();
     let part =
@@ -146,7 +147,7 @@ fn share(predicate: &Predicate, cover: &Cover, release: &Release, column: usize)
 
 /// The share of each label by what `hedgerow query` answers about its rows; `None` where that is
 /// unknown.
-fn queried(predicate: &Predicate, release: &Release, column: usize) -> Option<Vec<(String, f64)>> {
+fn queried(predicate: &Predicate, release: &TestRelease, column: usize) -> Option<Vec<(String, f64)>> {
     let source = &release.source.columns[column];
     let domain = &source.domain;
     let name = format!("\"{}\"", source.name);
@@ -167,9 +168,14 @@ fn queried(predicate: &Predicate, release: &Release, column: usize) -> Option<Ve
     wanted.extend(predicate.codes().any(|code| is_missing(&code)).then(|| format!("{name} IS NULL")));
     // Where labels leave shares unknown, `measure` knows the source's values and `query` does not.
     let released = release.released.column(&source.name).unwrap();
-    if Axis::bind(released, &release.codebook, Declared { kind: Some(domain.kind()), ..Declared::default() }, None)
-        .unwrap()
-        .leaves_unknown()
+    if EstimateAxis::bind(
+        released,
+        &release.codebook,
+        Declared { kind: Some(domain.kind()), ..Declared::default() },
+        None,
+    )
+    .unwrap()
+    .leaves_unknown()
     {
         return None;
     }
@@ -183,7 +189,7 @@ fn queried(predicate: &Predicate, release: &Release, column: usize) -> Option<Ve
     ask("").into_iter().map(share).collect()
 }
 
-/// What `measure` estimates is what `query` answers, wherever that is known.
+/// `measure` estimates the answer that `query` gives, wherever that is known.
 #[test]
 fn measure_estimates_what_query_answers() {
     let (mut known, mut unknown) = (0, 0);
@@ -268,7 +274,7 @@ fn answers_from_an_untouched_release_are_exact() {
         let rows: Vec<Vec<&str>> = texts.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
         let header: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let specs = vec![HierarchySpec::None; touched.hierarchies.len()];
-        let release = Release::new(&header, &rows, &specs, &vec![0; specs.len()], &[]);
+        let release = TestRelease::new(&header, &rows, &specs, &vec![0; specs.len()], &[]);
         for (query, count, estimate) in run(&release, &QueryOptions { count: 70, seed, ..QueryOptions::default() }) {
             if !(query.quasi.is_empty() && query.sensitive.is_none()) {
                 assert_eq!(estimate, count as f64, "seed {seed}: {query:?}");
@@ -284,7 +290,7 @@ fn answers_from_an_untouched_release_are_exact() {
 #[test]
 fn three_people_by_hand() {
     let rows = ["21", "21", "24"].map(|age| vec![age]);
-    let release = Release::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
+    let release = TestRelease::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
     let options = QueryOptions { count: 40, selectivity: 0.5, ..QueryOptions::default() };
     let answers = run(&release, &options);
     let young = Query { quasi: vec![(0, Predicate::Run { first: 0, last: 0 })], sensitive: None };
@@ -311,7 +317,7 @@ fn the_answer_depends_on_the_seed_and_not_on_the_threads() {
 #[test]
 fn odd_workloads_are_refused_or_omitted() {
     let rows = ["1,x", "2,y"].map(|row| row.split(',').collect::<Vec<_>>());
-    let release = Release::new(&["n", "s"], &rows, &[HierarchySpec::None], &[1], &[]);
+    let release = TestRelease::new(&["n", "s"], &rows, &[HierarchySpec::None], &[1], &[]);
     let run = |options: QueryOptions| release.try_measures(&options).map(|found| found.queries);
     let default = QueryOptions::default;
     assert_eq!(run(QueryOptions { count: 0, ..default() }).unwrap(), None);
@@ -321,7 +327,7 @@ fn odd_workloads_are_refused_or_omitted() {
     assert!(run(QueryOptions { dimensions: Some(0), ..default() }).is_err());
     assert!(run(QueryOptions { count: COUNT_MAX + 1, ..default() }).is_err());
     assert_eq!(run(QueryOptions { selectivity: 1.0, ..default() }).unwrap().unwrap().max, 0.0, "every row is selected");
-    let nothing = Release::new(&["s"], &[vec!["x"]], &[], &[], &[]);
-    let found = measure(&Measured { sensitive: vec![], ..nothing.input() }, &default(), &NoProgress);
+    let nothing = TestRelease::new(&["s"], &[vec!["x"]], &[], &[], &[]);
+    let found = measure(&GeneralizedPair { sensitive: vec![], ..nothing.input() }, &default(), &NoProgress);
     assert_eq!(found.unwrap().queries, None);
 }

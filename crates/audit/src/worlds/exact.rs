@@ -6,7 +6,7 @@ use hedgerow_table::TableError;
 
 use super::bounds::{Contradiction, Index};
 use super::done::Done;
-use super::query::{Answer, Query, Scenario};
+use super::query::{Scenario, WorldAnswer, WorldQuery};
 use super::system::System;
 
 /// Parts of more variables are left to the bounds.
@@ -20,7 +20,7 @@ const ASK_MAX: u64 = 400_000;
 /// The same, for all parts together.
 const TOTAL_MAX: u64 = 1_500_000_000;
 
-/// What was found about all parts.
+/// The results about all parts.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exact {
     /// Parts that were too large to be looked at, or took too long.
@@ -40,7 +40,7 @@ struct LocalSum {
 }
 
 /// One part, by itself.
-struct Part {
+struct Component {
     /// The variables' numbers in the system.
     variables: Vec<u32>,
     low: Vec<u32>,
@@ -68,16 +68,16 @@ pub(crate) fn solve(
     let mut requested: Vec<Vec<(u32, u32)>> = vec![Vec::new(); parts.len()];
     for (number, scenario) in scenarios.iter_mut().enumerate() {
         for query in scenario.queries.iter_mut().filter(|query| query.is_ruled_out(system)) {
-            query.answer = Answer::Impossible;
+            query.answer = WorldAnswer::Impossible;
         }
         // The open variables of a profile are of one part; what is fixed counts in its shares too.
-        let variables = scenario.left().flat_map(Query::variables);
+        let variables = scenario.left().flat_map(WorldQuery::variables);
         let part = variables.map(|variable| part_of[variable as usize]).find(|&part| part != u32::MAX);
         for (at, query) in scenario.queries.iter_mut().enumerate() {
             match part {
-                _ if query.answer == Answer::Impossible => {}
+                _ if query.answer == WorldAnswer::Impossible => {}
                 Some(part) => requested[part as usize].push((number as u32, at as u32)),
-                None => query.answer = Answer::Possible,
+                None => query.answer = WorldAnswer::Possible,
             }
         }
     }
@@ -90,7 +90,7 @@ pub(crate) fn solve(
             found.open += 1;
             continue;
         }
-        let mut local = Part::new(system, index, &parts[part]);
+        let mut local = Component::new(system, index, &parts[part]);
         let queries = &requested[part];
         match local.list(system, scenarios, queries, &ln, ln_prior) {
             Ok(true) => {}
@@ -101,8 +101,8 @@ pub(crate) fn solve(
     }
     // What is left of one kind is the same in all worlds.
     for query in scenarios.iter_mut().flat_map(|scenario| &mut scenario.queries) {
-        if query.answer == Answer::Open && query.is_forced(system) {
-            query.answer = Answer::Possible;
+        if query.answer == WorldAnswer::Open && query.is_forced(system) {
+            query.answer = WorldAnswer::Possible;
         }
     }
     shares_of_fixed(system, scenarios);
@@ -112,7 +112,7 @@ pub(crate) fn solve(
 /// Shares of scenarios without any open variable.
 fn shares_of_fixed(system: &System, scenarios: &mut [Scenario]) {
     for scenario in scenarios {
-        let fixed = |query: &Query| {
+        let fixed = |query: &WorldQuery| {
             query.variables().all(|variable| system.low[variable as usize] == system.high[variable as usize])
         };
         if !scenario.queries.iter().all(fixed) {
@@ -172,8 +172,8 @@ fn parts(system: &System) -> (Vec<u32>, Vec<Vec<u32>>) {
     (part_of, parts)
 }
 
-impl Part {
-    fn new(system: &System, index: &Index, variables: &[u32]) -> Part {
+impl Component {
+    fn new(system: &System, index: &Index, variables: &[u32]) -> Component {
         let local: HashMap<u32, u32> = variables.iter().copied().zip(0..).collect();
         let (starts, sums) = (&system.starts, &system.sums);
         let mut wanted: Vec<u32> = Vec::new();
@@ -204,7 +204,7 @@ impl Part {
             sum.members.iter().for_each(|&(variable, _)| sums_of[variable as usize].push(number as u32));
         }
         let bounds = |of: &[u32]| variables.iter().map(|&variable| of[variable as usize]).collect();
-        Part {
+        Component {
             variables: variables.to_vec(),
             low: bounds(&system.low),
             high: bounds(&system.high),
@@ -234,9 +234,9 @@ impl Part {
         let mut reference: Option<f64> = None;
         let mut solutions = 0u64;
         let limit = self.work + LIST_MAX;
-        let known: Vec<Query> =
+        let known: Vec<WorldQuery> =
             queries.iter().map(|&(number, at)| scenarios[number as usize].queries[at as usize].clone()).collect();
-        self.search(limit, &mut |part: &Part| {
+        self.search(limit, &mut |part: &Component| {
             let value = |variable: u32| match local.get(&variable) {
                 Some(&own) => part.low[own as usize],
                 None => system.low[variable as usize],
@@ -268,7 +268,7 @@ impl Part {
         }
         for ((&(number, at), people), possible) in queries.iter().zip(people).zip(possible) {
             let query = &mut scenarios[number as usize].queries[at as usize];
-            query.answer = if possible { Answer::Possible } else { Answer::Impossible };
+            query.answer = if possible { WorldAnswer::Possible } else { WorldAnswer::Impossible };
             let all = shared[&number];
             query.share = (all > 0.0 && all.is_finite()).then(|| people / all);
         }
@@ -296,12 +296,12 @@ impl Part {
         for position in 0..queries.len() {
             let (number, at) = queries[position];
             let query = scenarios[number as usize].queries[at as usize].clone();
-            if query.answer != Answer::Open {
+            if query.answer != WorldAnswer::Open {
                 continue;
             }
             let mut found: Option<Vec<u32>> = None;
             let requested = self.with_question(system, &query, &local, |part, limit| {
-                part.search(limit, &mut |part: &Part| {
+                part.search(limit, &mut |part: &Component| {
                     found = Some(part.low.clone());
                     false
                 })
@@ -315,13 +315,13 @@ impl Part {
                             Some(&own) => solution[own as usize],
                             None => system.low[variable as usize],
                         };
-                        if query.answer == Answer::Open && query.people(value) > 0.0 {
-                            query.answer = Answer::Possible;
+                        if query.answer == WorldAnswer::Open && query.people(value) > 0.0 {
+                            query.answer = WorldAnswer::Possible;
                         }
                     }
                 }
                 (Ok(()), None) => {
-                    scenarios[number as usize].queries[at as usize].answer = Answer::Impossible;
+                    scenarios[number as usize].queries[at as usize].answer = WorldAnswer::Impossible;
                 }
                 (Err(Exhausted), None) => all = false,
             }
@@ -333,9 +333,9 @@ impl Part {
     fn with_question(
         &mut self,
         system: &System,
-        query: &Query,
+        query: &WorldQuery,
         local: &HashMap<u32, u32>,
-        run: impl FnOnce(&mut Part, u64) -> Result<(), Exhausted>,
+        run: impl FnOnce(&mut Component, u64) -> Result<(), Exhausted>,
     ) -> Result<(), Exhausted> {
         let first = self.sums.len();
         for factor in std::iter::once(&vec![query.w]).chain(&query.factors) {
@@ -360,7 +360,7 @@ impl Part {
     }
 
     /// Every solution, until `found` says that it is enough.
-    fn search(&mut self, limit: u64, found: &mut dyn FnMut(&Part) -> bool) -> Result<(), Exhausted> {
+    fn search(&mut self, limit: u64, found: &mut dyn FnMut(&Component) -> bool) -> Result<(), Exhausted> {
         let start = self.trail.len();
         let all: Vec<u32> = (0..self.sums.len() as u32).collect();
         let result = match self.propagate(all) {
@@ -372,7 +372,7 @@ impl Part {
     }
 
     /// `false` when enough was found.
-    fn branch(&mut self, limit: u64, found: &mut dyn FnMut(&Part) -> bool) -> Result<bool, Exhausted> {
+    fn branch(&mut self, limit: u64, found: &mut dyn FnMut(&Component) -> bool) -> Result<bool, Exhausted> {
         if self.work > limit {
             return Err(Exhausted);
         }
@@ -422,7 +422,7 @@ impl Part {
     fn narrow(&mut self, number: u32, members: &[(u32, bool)], push: &mut dyn FnMut(u32)) -> Result<(), Contradiction> {
         self.work += members.len() as u64;
         let (bound_low, bound_high) = (self.sums[number as usize].low, self.sums[number as usize].high);
-        let ends = |part: &Part, variable: u32, subtracted: bool| {
+        let ends = |part: &Component, variable: u32, subtracted: bool| {
             let (low, high) = (i64::from(part.low[variable as usize]), i64::from(part.high[variable as usize]));
             if subtracted { (-high, -low) } else { (low, high) }
         };

@@ -6,7 +6,7 @@
 
 use hedgerow_table::{NoProgress, TableError};
 
-use super::problem::{Presence, Problem, Profile, Side};
+use super::problem::{PeopleProfile, Presence, Side, WorldProblem};
 use super::{Beside, Layers, solve};
 
 /// An explanation of more buckets is not looked for.
@@ -28,7 +28,7 @@ pub(crate) struct Certainty<'a> {
 }
 
 /// The buckets from which it follows; `None` when they are too many to be found.
-pub(crate) fn explain(problem: &Problem, of: Certainty<'_>) -> Result<Option<Vec<Fact>>, TableError> {
+pub(crate) fn explain(problem: &WorldProblem, of: Certainty<'_>) -> Result<Option<Vec<Fact>>, TableError> {
     let profile = of.profile;
     let near = Near::new(problem);
     let target = |side: usize| buckets(problem, &problem.profiles[profile], side);
@@ -74,7 +74,7 @@ pub(crate) fn explain(problem: &Problem, of: Certainty<'_>) -> Result<Option<Vec
     Ok(Some(facts))
 }
 
-fn buckets(problem: &Problem, profile: &Profile, side: usize) -> Vec<u32> {
+fn buckets(problem: &WorldProblem, profile: &PeopleProfile, side: usize) -> Vec<u32> {
     let classes = problem.classes(profile, side);
     let mut buckets: Vec<u32> = classes.iter().map(|&class| problem.sides[side].bucket_of[class as usize]).collect();
     buckets.sort_unstable();
@@ -86,7 +86,7 @@ fn buckets(problem: &Problem, profile: &Profile, side: usize) -> Vec<u32> {
 struct Near(Vec<Vec<Vec<u32>>>);
 
 impl Near {
-    fn new(problem: &Problem) -> Near {
+    fn new(problem: &WorldProblem) -> Near {
         let mut near: Vec<Vec<Vec<u32>>> = problem.sides.iter().map(|side| vec![Vec::new(); side.buckets()]).collect();
         for (number, profile) in problem.profiles.iter().enumerate() {
             for (side, near) in near.iter_mut().enumerate() {
@@ -108,7 +108,7 @@ impl Near {
     }
 }
 
-fn is_certain(problem: &Problem, near: &Near, of: Certainty<'_>, facts: &[Fact]) -> Result<bool, TableError> {
+fn is_certain(problem: &WorldProblem, near: &Near, of: Certainty<'_>, facts: &[Fact]) -> Result<bool, TableError> {
     let mut near = near.of(facts);
     let Some(target) = near.iter().position(|&number| number == of.profile) else { return Ok(false) };
     near.swap(0, target);
@@ -125,11 +125,15 @@ fn is_certain(problem: &Problem, near: &Near, of: Certainty<'_>, facts: &[Fact])
 
 /// The problem with nothing but these buckets and the profiles that can be in them; the first of
 /// these is the person looked for.
-fn restricted(problem: &Problem, profiles: &[usize], facts: &[Fact]) -> Problem {
-    let mut part = Problem { values: problem.values, ..Problem::default() };
+fn restricted(problem: &WorldProblem, profiles: &[usize], facts: &[Fact]) -> WorldProblem {
+    let mut part = WorldProblem { values: problem.values, ..WorldProblem::default() };
     part.profiles = profiles
         .iter()
-        .map(|&number| Profile { people: problem.profiles[number].people, places: Vec::new(), presence: Vec::new() })
+        .map(|&number| PeopleProfile {
+            people: problem.profiles[number].people,
+            places: Vec::new(),
+            presence: Vec::new(),
+        })
         .collect();
     for (number, side) in problem.sides.iter().enumerate() {
         let mut kept: Vec<u32> =

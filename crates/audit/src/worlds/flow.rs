@@ -10,7 +10,7 @@
 #[derive(Debug, Clone, Copy)]
 struct Arc {
     to: u32,
-    /// What can still be added; of the reverse, what can be taken back.
+    /// The flow that can still be added; of the reverse, the flow that can be taken back.
     left: u64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Network {
     component: Vec<u32>,
 }
 
-/// What is known of an edge in every flow.
+/// The bounds of an edge over all flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moves {
     /// It stays at its lower bound.

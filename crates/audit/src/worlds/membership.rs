@@ -1,32 +1,32 @@
-//! Who can be in which class of one table: a bipartite problem with capacities. A pair that is in
-//! no assignment of all people to all rows goes.
+//! The people who can be in each class of one table: a bipartite problem with capacities. A pair
+//! that is in no assignment of all people to all rows goes.
 
 use super::flow::{Moves, Network};
-use super::problem::{ABSENT, Presence, Problem};
+use super::problem::{ABSENT, Presence, WorldProblem};
 
 /// More pairs of a profile and a class are not examined together.
 const PAIRS_MAX: usize = 6_000_000;
 
 /// A class that people of a profile can be in, or [`ABSENT`]; and how many of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ProfilePlace {
     pub(crate) class: u32,
     pub(crate) low: u32,
     pub(crate) high: u32,
 }
 
 /// By profile, what is left.
-pub(crate) type Options = Vec<Vec<Place>>;
+pub(crate) type Options = Vec<Vec<ProfilePlace>>;
 
-/// What the labels alone leave: every class that fits.
-pub(crate) fn by_labels(problem: &Problem, side: usize) -> Options {
+/// The classes that fit by their labels alone.
+pub(crate) fn by_labels(problem: &WorldProblem, side: usize) -> Options {
     let table = &problem.sides[side];
-    let of = |profile: &super::problem::Profile| {
+    let of = |profile: &super::problem::PeopleProfile| {
         let (least, most) = profile.people;
         let classes = problem.classes(profile, side);
         let away = profile.presence[side] != Presence::Here;
         let only = classes.len() + usize::from(away) == 1;
-        let option = |class: u32, rows: u64| Place {
+        let option = |class: u32, rows: u64| ProfilePlace {
             class,
             low: if only { least } else { 0 },
             high: u64::from(most).min(rows) as u32,
@@ -44,7 +44,7 @@ pub(crate) fn by_labels(problem: &Problem, side: usize) -> Options {
 
 /// Removes the options that no assignment has. `None` when no assignment exists; `Some(false)`
 /// when there were too many pairs to look at.
-pub(crate) fn filter(problem: &Problem, side: usize, options: &mut Options) -> Option<bool> {
+pub(crate) fn filter(problem: &WorldProblem, side: usize, options: &mut Options) -> Option<bool> {
     let table = &problem.sides[side];
     if options.iter().map(Vec::len).sum::<usize>() > PAIRS_MAX {
         return Some(false);

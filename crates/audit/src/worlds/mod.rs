@@ -38,10 +38,9 @@ use self::done::Done;
 pub(crate) use self::explain::{Certainty, Fact, explain};
 pub(crate) use self::flow::Network;
 use self::membership::Options;
-#[cfg(test)]
 use self::problem::ABSENT;
-pub(crate) use self::problem::{KnownPeople, Presence, Problem, Profile, Side, Statements, UNSAID};
-pub(crate) use self::query::{Answer, Scenario};
+pub(crate) use self::problem::{KnownPeople, PeopleProfile, Presence, Side, Statements, UNSAID, WorldProblem};
+pub(crate) use self::query::{Scenario, WorldAnswer};
 pub(crate) use self::swaps::Truth;
 use self::system::System;
 use self::value_flow::{blocks, holders, settle_block, settle_value};
@@ -73,7 +72,7 @@ impl Layers {
         Layers { membership: true, bounds: true, values: true, pairs: true, exact: true, swaps: true };
 }
 
-/// What was found.
+/// The result.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Solved {
     pub(crate) scenarios: Vec<Scenario>,
@@ -83,7 +82,7 @@ pub(crate) struct Solved {
     pub(crate) limits: Vec<String>,
 }
 
-/// What is known beside the problem.
+/// Knowledge beside the problem.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Beside<'a> {
     /// A world that is known to fit.
@@ -94,7 +93,7 @@ pub(crate) struct Beside<'a> {
 
 /// Which values the people of every profile can have.
 pub(crate) fn solve(
-    problem: &Problem,
+    problem: &WorldProblem,
     layers: Layers,
     beside: Beside<'_>,
     progress: &dyn Progress,
@@ -134,7 +133,7 @@ pub(crate) fn solve(
     } else {
         for query in scenarios.iter_mut().flat_map(|scenario| &mut scenario.queries) {
             if query.is_ruled_out(&system) {
-                query.answer = Answer::Impossible;
+                query.answer = WorldAnswer::Impossible;
             }
         }
     }
@@ -146,9 +145,17 @@ pub(crate) fn solve(
     Ok(solved)
 }
 
+/// The classes of a side that people of a profile can be in, by who else must be there; `None` when
+/// no assignment fits.
+pub(crate) fn classes_left(problem: &WorldProblem, side: usize, profile: usize) -> Option<Vec<u32>> {
+    let mut options = membership::by_labels(problem, side);
+    membership::filter(problem, side, &mut options)?;
+    Some(options[profile].iter().map(|place| place.class).filter(|&class| class != ABSENT).collect())
+}
+
 /// The classes that are left to each profile; `None` when no assignment fits.
 fn options(
-    problem: &Problem,
+    problem: &WorldProblem,
     layers: Layers,
     solved: &mut Solved,
     done: &mut Done<'_>,
@@ -171,7 +178,7 @@ fn options(
 
 /// Bounds and flows by turns, until nothing changes. `None` when no world fits.
 fn narrow(
-    problem: &Problem,
+    problem: &WorldProblem,
     system: &mut System,
     index: &Index,
     layers: Layers,
@@ -223,7 +230,7 @@ fn narrow(
 
 /// The rows of each value on each two sides.
 fn settle_pairs(
-    problem: &Problem,
+    problem: &WorldProblem,
     system: &mut System,
     changed: &mut Vec<u32>,
     done: &Done<'_>,

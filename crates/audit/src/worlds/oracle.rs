@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::problem::{ABSENT, Presence, Problem};
+use super::problem::{ABSENT, Presence, WorldProblem};
 
 /// The profile, whether its person may have been suppressed, and the shown buckets.
-pub(crate) type Shown = (u32, bool, Vec<(u32, u32)>);
+pub(crate) type ShownBuckets = (u32, bool, Vec<(u32, u32)>);
 
 /// In how many worlds the first person of a profile has each value.
-pub(crate) type Worlds = BTreeMap<Shown, BTreeMap<u32, u128>>;
+pub(crate) type Worlds = BTreeMap<ShownBuckets, BTreeMap<u32, u128>>;
 
 struct Enumeration<'a> {
-    problem: &'a Problem,
+    problem: &'a WorldProblem,
     /// The profile of each person.
     people: Vec<u32>,
     /// By side, rows left of each class.
@@ -26,7 +26,7 @@ struct Enumeration<'a> {
 }
 
 /// All worlds of people whose number is known; empty when none fits.
-pub(crate) fn enumerate(problem: &Problem) -> Worlds {
+pub(crate) fn enumerate(problem: &WorldProblem) -> Worlds {
     let people = problem.profiles.iter().enumerate();
     let people = people.flat_map(|(number, profile)| (0..profile.people.0).map(move |_| number as u32)).collect();
     let mut enumeration = Enumeration {
@@ -132,11 +132,11 @@ impl Enumeration<'_> {
 
 /// Where no people are listed: by profile, the values that some solution gives to at least one of
 /// it.
-pub(crate) fn enumerate_cells(problem: &Problem) -> BTreeMap<u32, Vec<u32>> {
+pub(crate) fn enumerate_cells(problem: &WorldProblem) -> BTreeMap<u32, Vec<u32>> {
     let mut cells: Vec<(u32, u32)> =
         (0..problem.profiles.len() as u32).flat_map(|p| (0..problem.values).map(move |value| (p, value))).collect();
     cells.retain(|&(p, value)| problem.alike(&problem.profiles[p as usize], value).first() == Some(&value));
-    let mut state = Cells {
+    let mut state = WorldCells {
         problem,
         cells,
         classes: problem.sides.iter().map(|side| side.sizes.clone()).collect(),
@@ -148,8 +148,8 @@ pub(crate) fn enumerate_cells(problem: &Problem) -> BTreeMap<u32, Vec<u32>> {
     state.found
 }
 
-struct Cells<'a> {
-    problem: &'a Problem,
+struct WorldCells<'a> {
+    problem: &'a WorldProblem,
     cells: Vec<(u32, u32)>,
     classes: Vec<Vec<u32>>,
     counts: Vec<Vec<u32>>,
@@ -157,7 +157,7 @@ struct Cells<'a> {
     found: BTreeMap<u32, Vec<u32>>,
 }
 
-impl Cells<'_> {
+impl WorldCells<'_> {
     fn next(&mut self) {
         let Some(&(number, value)) = self.cells.get(self.chosen.len()) else {
             let rows_left = |side: usize| self.classes[side].iter().map(|&rows| u64::from(rows)).sum::<u64>();

@@ -1,4 +1,4 @@
-//! What an attacker knows, without any file: people who look alike, released tables, who is in
+//! An attacker's knowledge, without any file: people who look alike, released tables, who is in
 //! them.
 //!
 //! A *value* is all that the tables together say of a person beside their class. A *statement* is
@@ -22,7 +22,7 @@ pub(crate) const ABSENT: u32 = u32::MAX;
 
 /// People of whom nothing tells one from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Profile {
+pub(crate) struct PeopleProfile {
     /// The fewest and the most people: equal where they were counted.
     pub(crate) people: (u32, u32),
     /// By side, the position of the classes that fit in [`Side::places`].
@@ -149,9 +149,9 @@ pub(crate) struct KnownPeople {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Problem {
+pub(crate) struct WorldProblem {
     pub(crate) sides: Vec<Side>,
-    pub(crate) profiles: Vec<Profile>,
+    pub(crate) profiles: Vec<PeopleProfile>,
     /// Sets of profiles of which it is known how many people they have together.
     pub(crate) known: Vec<KnownPeople>,
     /// Values are numbered below this. This number itself is a value that no table counts: people
@@ -159,9 +159,9 @@ pub(crate) struct Problem {
     pub(crate) values: u32,
 }
 
-impl Problem {
+impl WorldProblem {
     /// The classes that fit a profile on a side.
-    pub(crate) fn classes(&self, profile: &Profile, side: usize) -> &[u32] {
+    pub(crate) fn classes(&self, profile: &PeopleProfile, side: usize) -> &[u32] {
         match profile.presence[side] {
             Presence::Away => &[],
             _ => &self.sides[side].places[profile.places[side] as usize],
@@ -173,15 +173,15 @@ impl Problem {
         self.sides.iter().all(|side| side.statements.are_values())
     }
 
-    /// What the tables that people of a profile can be in say of a value.
-    pub(crate) fn said(&self, profile: &Profile, value: u32) -> Vec<u32> {
+    /// The statements about a value in the tables that people of a profile can be in.
+    pub(crate) fn said(&self, profile: &PeopleProfile, value: u32) -> Vec<u32> {
         let sides = self.sides.iter().zip(&profile.presence);
         let here = sides.filter(|(_, presence)| **presence != Presence::Away);
         here.map(|(side, _)| side.statements.of(value)).collect()
     }
 
     /// Of values that these tables say the same of, the first.
-    pub(crate) fn first_of_alike(&self, profile: &Profile, mut values: Vec<u32>) -> Vec<u32> {
+    pub(crate) fn first_of_alike(&self, profile: &PeopleProfile, mut values: Vec<u32>) -> Vec<u32> {
         if !self.says_values() {
             let mut known: HashSet<Vec<u32>> = HashSet::new();
             values.retain(|&value| known.insert(self.said(profile, value)));
@@ -190,7 +190,7 @@ impl Problem {
     }
 
     /// All values that these tables say the same of.
-    pub(crate) fn alike(&self, profile: &Profile, value: u32) -> Vec<u32> {
+    pub(crate) fn alike(&self, profile: &PeopleProfile, value: u32) -> Vec<u32> {
         if self.says_values() {
             return vec![value];
         }

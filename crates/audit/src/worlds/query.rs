@@ -1,8 +1,8 @@
-//! What is asked of the worlds: which values a person of a profile can have, given that the
+//! The questions about the worlds: which values a person of a profile can have, given that the
 //! attacker takes them to be in every table, and knows their class in some. Where a table says that
 //! rows were suppressed, it is asked as well without taking them to be in it.
 
-use super::problem::{ABSENT, Presence, Problem};
+use super::problem::{ABSENT, Presence, WorldProblem};
 use super::system::{ProfileVariables, System};
 
 /// Combinations of classes that are distinguished for one profile.
@@ -10,7 +10,7 @@ const SHOWN_MAX: usize = 4096;
 
 /// How far a question was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum WorldAnswer {
     /// No world has it.
     Impossible,
     /// A world has it.
@@ -21,12 +21,12 @@ pub(crate) enum Answer {
 
 /// Whether a person can have a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Query {
+pub(crate) struct WorldQuery {
     pub(crate) value: u32,
     pub(crate) w: u32,
     /// The person is among the people whom the variables of each factor count.
     pub(crate) factors: Vec<Vec<u32>>,
-    pub(crate) answer: Answer,
+    pub(crate) answer: WorldAnswer,
     /// The share of all worlds, where they were counted.
     pub(crate) share: Option<f64>,
 }
@@ -40,11 +40,11 @@ pub(crate) struct Scenario {
     pub(crate) anyhow: bool,
     /// Sides with their buckets.
     pub(crate) shown: Vec<(u32, u32)>,
-    pub(crate) queries: Vec<Query>,
+    pub(crate) queries: Vec<WorldQuery>,
 }
 
-impl Query {
-    /// What the bounds rule out.
+impl WorldQuery {
+    /// Whether the bounds rule it out.
     pub(crate) fn is_ruled_out(&self, system: &System) -> bool {
         let none = |variable: &u32| system.high[*variable as usize] == 0;
         none(&self.w) || self.factors.iter().any(|factor| factor.iter().all(none))
@@ -73,20 +73,20 @@ impl Query {
 
 impl Scenario {
     /// The values that are not ruled out.
-    pub(crate) fn left(&self) -> impl Iterator<Item = &Query> {
-        self.queries.iter().filter(|query| query.answer != Answer::Impossible)
+    pub(crate) fn left(&self) -> impl Iterator<Item = &WorldQuery> {
+        self.queries.iter().filter(|query| query.answer != WorldAnswer::Impossible)
     }
 
     /// Whether it is known which values are possible, and which are not.
     #[cfg(test)]
     pub(crate) fn is_decided(&self) -> bool {
-        self.left().count() <= 1 || self.left().all(|query| query.answer == Answer::Possible)
+        self.left().count() <= 1 || self.left().all(|query| query.answer == WorldAnswer::Possible)
     }
 }
 
 /// The scenarios of all profiles, and whether some had more combinations of classes than are shown
 /// apart.
-pub(crate) fn scenarios(problem: &Problem, system: &System) -> (Vec<Scenario>, bool) {
+pub(crate) fn scenarios(problem: &WorldProblem, system: &System) -> (Vec<Scenario>, bool) {
     let mut scenarios = Vec::new();
     let mut cut = false;
     for (number, variables) in system.profiles.iter().enumerate() {
@@ -102,7 +102,7 @@ pub(crate) fn scenarios(problem: &Problem, system: &System) -> (Vec<Scenario>, b
 /// The scenarios of one profile: one for each combination of buckets that the attacker can be
 /// shown. Whether there were too many.
 fn add(
-    problem: &Problem,
+    problem: &WorldProblem,
     variables: &ProfileVariables,
     number: usize,
     anyhow: bool,
@@ -127,7 +127,7 @@ fn add(
     for shown in shown {
         let queries = variables.values.iter().filter_map(|&(value, w)| {
             let factors = factors(presence, variables, anyhow, &shown, value)?;
-            Some(Query { value, w, factors, answer: Answer::Open, share: None })
+            Some(WorldQuery { value, w, factors, answer: WorldAnswer::Open, share: None })
         });
         let queries = queries.collect();
         scenarios.push(Scenario { profile: number as u32, anyhow, shown, queries });

@@ -12,7 +12,7 @@
 use hashbrown::HashMap;
 
 use super::flow::strong_components;
-use super::query::{Answer, Query, Scenario};
+use super::query::{Scenario, WorldAnswer, WorldQuery};
 use super::system::System;
 
 /// Edges looked at over all ways and pairs of values.
@@ -26,7 +26,7 @@ pub(crate) type Truth = Vec<Vec<(u32, u32)>>;
 
 /// Marks what the truth and exchanges show to be possible.
 pub(crate) fn mark(system: &System, truth: &Truth, sides: usize, scenarios: &mut [Scenario]) {
-    let is_requested = |query: &Query| query.factors.is_empty() && query.answer == Answer::Open;
+    let is_requested = |query: &WorldQuery| query.factors.is_empty() && query.answer == WorldAnswer::Open;
     let mut open = scenarios.iter().filter(|scenario| scenario.shown.is_empty()).flat_map(|scenario| &scenario.queries);
     if !open.any(is_requested) {
         return;
@@ -38,7 +38,7 @@ pub(crate) fn mark(system: &System, truth: &Truth, sides: usize, scenarios: &mut
         let known = &possible[scenario.profile as usize];
         for query in scenario.queries.iter_mut().filter(|query| is_requested(query)) {
             if known.contains(&query.value) {
-                query.answer = Answer::Possible;
+                query.answer = WorldAnswer::Possible;
             }
         }
     }

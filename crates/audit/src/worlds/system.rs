@@ -1,12 +1,12 @@
-//! The worlds of a [`Problem`] as integers within bounds and sums of them.
+//! The worlds of a [`WorldProblem`] as integers within bounds and sums of them.
 //!
 //! Variables are how many people of a profile have a value (`w`), how many of these are in a bucket
 //! of a side where several are possible (`z`; where one is, it is `w` itself), and how many are in
 //! a class of a bucket that has several (`y`). The number of worlds behind one solution is `Π m! /
 //! Πw! · Π w! / Πz! · Π Y! / Πy!`, with m people of a profile and Y of them in a bucket.
 
-use super::membership::{Options, Place};
-use super::problem::{ABSENT, Presence, Problem};
+use super::membership::{Options, ProfilePlace};
+use super::problem::{ABSENT, Presence, WorldProblem};
 
 /// A problem with more variables is not built.
 pub(crate) const VARIABLES_MAX: usize = 12_000_000;
@@ -20,15 +20,15 @@ pub(crate) struct Sum {
 
 /// A variable in a sum: its number, and whether it is subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Member(u32);
+pub(crate) struct SumMember(u32);
 
-impl Member {
-    pub(crate) fn plus(variable: u32) -> Member {
-        Member(variable << 1)
+impl SumMember {
+    pub(crate) fn plus(variable: u32) -> SumMember {
+        SumMember(variable << 1)
     }
 
-    pub(crate) fn minus(variable: u32) -> Member {
-        Member(variable << 1 | 1)
+    pub(crate) fn minus(variable: u32) -> SumMember {
+        SumMember(variable << 1 | 1)
     }
 
     pub(crate) fn variable(self) -> usize {
@@ -42,7 +42,7 @@ impl Member {
 
 /// Where people of a profile with several possible buckets are, on one side.
 #[derive(Debug, Clone)]
-pub(crate) struct Spread {
+pub(crate) struct ProfileSpread {
     pub(crate) side: u32,
     /// Each bucket, or [`ABSENT`], with the variables of the values that it has.
     pub(crate) buckets: Vec<(u32, Vec<(u32, u32)>)>,
@@ -55,7 +55,7 @@ pub(crate) struct ProfileVariables {
     pub(crate) values: Vec<(u32, u32)>,
     /// By side, the one bucket that is possible; `None` where there are several.
     pub(crate) only: Vec<Option<u32>>,
-    pub(crate) spread: Vec<Spread>,
+    pub(crate) spread: Vec<ProfileSpread>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,7 @@ pub(crate) struct System {
     pub(crate) sums: Vec<Sum>,
     /// Where the members of each sum begin, and the end.
     pub(crate) starts: Vec<u32>,
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: Vec<SumMember>,
     pub(crate) profiles: Vec<ProfileVariables>,
     /// By side, which sum is that of each count of a bucket.
     pub(crate) first_count: Vec<u32>,
@@ -77,12 +77,12 @@ pub(crate) struct System {
 
 /// The sums while they are built: members come in any order.
 #[derive(Default)]
-struct Builder {
+struct SystemBuilder {
     system: System,
-    entries: Vec<(u32, Member)>,
+    entries: Vec<(u32, SumMember)>,
 }
 
-impl Builder {
+impl SystemBuilder {
     fn variable(&mut self, low: u32, high: u32, weight: i8) -> u32 {
         self.system.low.push(low);
         self.system.high.push(high);
@@ -96,11 +96,11 @@ impl Builder {
     }
 
     fn add(&mut self, sum: u32, variable: u32) {
-        self.entries.push((sum, Member::plus(variable)));
+        self.entries.push((sum, SumMember::plus(variable)));
     }
 
     fn subtract(&mut self, sum: u32, variable: u32) {
-        self.entries.push((sum, Member::minus(variable)));
+        self.entries.push((sum, SumMember::minus(variable)));
     }
 
     fn finish(mut self) -> System {
@@ -111,7 +111,7 @@ impl Builder {
             starts[sum + 1] += starts[sum];
         }
         let mut next = starts.clone();
-        let mut members = vec![Member(0); self.entries.len()];
+        let mut members = vec![SumMember(0); self.entries.len()];
         for (sum, member) in self.entries {
             members[next[sum as usize] as usize] = member;
             next[sum as usize] += 1;
@@ -135,8 +135,8 @@ struct SideSums {
 
 /// The system of a problem in which `options` are left on each side; `None` when it would be too
 /// large.
-pub(crate) fn build(problem: &Problem, options: &[Options]) -> Option<System> {
-    let mut builder = Builder::default();
+pub(crate) fn build(problem: &WorldProblem, options: &[Options]) -> Option<System> {
+    let mut builder = SystemBuilder::default();
     let counted = problem.profiles.iter().all(|profile| profile.people.0 == profile.people.1);
     let mut sides: Vec<SideSums> = Vec::new();
     for (number, (side, options)) in problem.sides.iter().zip(options).enumerate() {
@@ -147,7 +147,7 @@ pub(crate) fn build(problem: &Problem, options: &[Options]) -> Option<System> {
         }
         let absent = builder.sum(0, most_absent(problem, number, counted));
         let all = (!counted).then(|| builder.sum((side.rows() as i64 - unlisted).max(0), side.rows() as i64));
-        let open = |place: &Place| place.low != place.high;
+        let open = |place: &ProfilePlace| place.low != place.high;
         let is_open = side.buckets() < side.sizes.len() && options.iter().flatten().any(open);
         let classes = is_open.then(|| {
             let first = builder.system.sums.len() as u32;
@@ -181,7 +181,7 @@ pub(crate) fn build(problem: &Problem, options: &[Options]) -> Option<System> {
 
 /// At most this many of the people who may be absent from a side are: no more than it says, and no
 /// more than leave its rows to those who are there and to the unlisted.
-fn most_absent(problem: &Problem, number: usize, counted: bool) -> i64 {
+fn most_absent(problem: &WorldProblem, number: usize, counted: bool) -> i64 {
     let side = &problem.sides[number];
     let stated = side.absent.min(i64::MAX as u64) as i64;
     if !counted {
@@ -193,12 +193,12 @@ fn most_absent(problem: &Problem, number: usize, counted: bool) -> i64 {
 }
 
 /// The possible buckets of a profile on a side, each with its classes; absence last.
-fn buckets_of(problem: &Problem, side: usize, options: &[Place]) -> Vec<(u32, Vec<Place>)> {
-    let bucket = |place: &Place| match place.class {
+fn buckets_of(problem: &WorldProblem, side: usize, options: &[ProfilePlace]) -> Vec<(u32, Vec<ProfilePlace>)> {
+    let bucket = |place: &ProfilePlace| match place.class {
         ABSENT => ABSENT,
         class => problem.sides[side].bucket_of[class as usize],
     };
-    let mut buckets: Vec<(u32, Vec<Place>)> = Vec::new();
+    let mut buckets: Vec<(u32, Vec<ProfilePlace>)> = Vec::new();
     for place in options {
         let own = bucket(place);
         match buckets.iter_mut().find(|(bucket, _)| *bucket == own) {
@@ -211,7 +211,7 @@ fn buckets_of(problem: &Problem, side: usize, options: &[Place]) -> Vec<(u32, Ve
 }
 
 /// The values that some bucket of every side has.
-fn domain(problem: &Problem, buckets: &[Vec<(u32, Vec<Place>)>]) -> Vec<u32> {
+fn domain(problem: &WorldProblem, buckets: &[Vec<(u32, Vec<ProfilePlace>)>]) -> Vec<u32> {
     let mut domain: Option<Vec<u32>> = None;
     for (side, buckets) in problem.sides.iter().zip(buckets) {
         if buckets.iter().any(|(bucket, _)| *bucket == ABSENT) {
@@ -231,15 +231,15 @@ fn domain(problem: &Problem, buckets: &[Vec<(u32, Vec<Place>)>]) -> Vec<u32> {
 }
 
 fn add_profile(
-    builder: &mut Builder,
-    problem: &Problem,
+    builder: &mut SystemBuilder,
+    problem: &WorldProblem,
     options: &[Options],
     sides: &[SideSums],
     number: usize,
 ) -> ProfileVariables {
     let profile = &problem.profiles[number];
     let (least, most) = profile.people;
-    let buckets: Vec<Vec<(u32, Vec<Place>)>> =
+    let buckets: Vec<Vec<(u32, Vec<ProfilePlace>)>> =
         (0..sides.len()).map(|side| buckets_of(problem, side, &options[side][number])).collect();
     let several = buckets.iter().filter(|buckets| buckets.len() > 1).count() as i8;
     let total = builder.sum(i64::from(least), i64::from(most));
@@ -276,12 +276,12 @@ fn add_profile(
 }
 
 fn add_spread(
-    builder: &mut Builder,
-    problem: &Problem,
+    builder: &mut SystemBuilder,
+    problem: &WorldProblem,
     (index, side): (usize, &SideSums),
-    buckets: &[(u32, Vec<Place>)],
+    buckets: &[(u32, Vec<ProfilePlace>)],
     values: &[(u32, u32)],
-) -> Spread {
+) -> ProfileSpread {
     let table = &problem.sides[index];
     // By value: what is in the buckets is what there is.
     let equal: Vec<u32> = values
@@ -292,7 +292,7 @@ fn add_spread(
             sum
         })
         .collect();
-    let mut spread = Spread { side: index as u32, buckets: Vec::new() };
+    let mut spread = ProfileSpread { side: index as u32, buckets: Vec::new() };
     for (bucket, places) in buckets {
         let most: u64 = places.iter().map(|place| u64::from(place.high)).sum();
         let least: u64 = places.iter().map(|place| u64::from(place.low)).sum();
@@ -320,7 +320,7 @@ fn add_spread(
 }
 
 /// Where a bucket has several classes, how many of `people` are in each.
-fn add_classes(builder: &mut Builder, side: &SideSums, places: &[Place], people: &[(u32, u32)]) {
+fn add_classes(builder: &mut SystemBuilder, side: &SideSums, places: &[ProfilePlace], people: &[(u32, u32)]) {
     let Some(classes) = side.classes.filter(|_| places.iter().all(|place| place.class != ABSENT)) else { return };
     if let [only] = places {
         people.iter().for_each(|&(_, variable)| builder.add(classes + only.class, variable));
@@ -337,7 +337,7 @@ fn add_classes(builder: &mut Builder, side: &SideSums, places: &[Place], people:
 }
 
 impl System {
-    pub(crate) fn members_of(&self, sum: usize) -> &[Member] {
+    pub(crate) fn members_of(&self, sum: usize) -> &[SumMember] {
         &self.members[self.starts[sum] as usize..self.starts[sum + 1] as usize]
     }
 

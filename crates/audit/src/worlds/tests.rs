@@ -25,7 +25,7 @@ struct Person {
 }
 
 /// A problem with a world that is known to fit, unless something was changed afterwards.
-fn random(rng: &mut StdRng) -> (Problem, Truth) {
+fn random(rng: &mut StdRng) -> (WorldProblem, Truth) {
     let sides = rng.random_range(1..4usize);
     let values = rng.random_range(1..4u32);
     let profiles = rng.random_range(1..4usize);
@@ -61,7 +61,7 @@ fn random(rng: &mut StdRng) -> (Problem, Truth) {
             }
         }
     }
-    let mut problem = Problem { values, ..Problem::default() };
+    let mut problem = WorldProblem { values, ..WorldProblem::default() };
     for (side, &count) in classes.iter().enumerate() {
         problem.sides.push(side_of(rng, &people, profiles, side, count, values));
     }
@@ -73,7 +73,7 @@ fn random(rng: &mut StdRng) -> (Problem, Truth) {
             () => Presence::Here,
         });
         let presence = presence.collect();
-        problem.profiles.push(Profile { people: (count, count), places: vec![number as u32; sides], presence });
+        problem.profiles.push(PeopleProfile { people: (count, count), places: vec![number as u32; sides], presence });
     }
     let mut truth: Truth = vec![Vec::new(); profiles];
     for person in &people {
@@ -135,7 +135,7 @@ fn side_of(rng: &mut StdRng, people: &[Person], profiles: usize, side: usize, cl
 }
 
 /// Compares with every world: exactly the possible values are left, each with its share of them.
-fn judge(problem: &Problem, found: &Solved, seed: u64) {
+fn judge(problem: &WorldProblem, found: &Solved, seed: u64) {
     let worlds = enumerate(problem);
     let listed = problem.profiles.iter().any(|profile| profile.people.0 > 0);
     if worlds.is_empty() {
@@ -156,10 +156,10 @@ fn judge(problem: &Problem, found: &Solved, seed: u64) {
         let left: Vec<u32> = scenario.left().map(|query| query.value).collect();
         let place = format!("seed {seed}, profile {}, shown {:?}", scenario.profile, scenario.shown);
         assert!(possible.iter().all(|value| left.contains(value)), "{place}: {possible:?} are possible, left {left:?}");
-        for query in scenario.queries.iter().filter(|query| query.answer == Answer::Possible) {
+        for query in scenario.queries.iter().filter(|query| query.answer == WorldAnswer::Possible) {
             assert!(possible.contains(&query.value), "{place}: {} is said to be possible", query.value);
         }
-        if scenario.left().all(|query| query.answer == Answer::Possible) {
+        if scenario.left().all(|query| query.answer == WorldAnswer::Possible) {
             assert_eq!(left, possible, "{place}");
         }
         let all: u128 = expected.values().sum();
@@ -185,7 +185,7 @@ fn shown_fits(named: &[(u32, u32)], occurring: &[(u32, u32)]) -> bool {
 }
 
 /// Sides on which one bucket is possible are not among the shown ones: the oracle's are reduced.
-fn solve_shown(problem: &Problem, layers: Layers, truth: Option<&Truth>) -> Solved {
+fn solve_shown(problem: &WorldProblem, layers: Layers, truth: Option<&Truth>) -> Solved {
     let beside = Beside { truth, ln_prior: &[] };
     let mut solved = solve(problem, layers, beside, &NoProgress).unwrap();
     for scenario in &mut solved.scenarios {
@@ -204,7 +204,7 @@ fn solve_shown(problem: &Problem, layers: Layers, truth: Option<&Truth>) -> Solv
     solved
 }
 
-fn solved_bucket(problem: &Problem, profile: u32, side: usize, table: &Side) -> Option<u32> {
+fn solved_bucket(problem: &WorldProblem, profile: u32, side: usize, table: &Side) -> Option<u32> {
     let mut solved = Solved::default();
     let all = options(problem, Layers::ALL, &mut solved, &mut Done::new(&NoProgress)).unwrap()?;
     let class = all[side][profile as usize].iter().map(|place| place.class).find(|&class| class != ABSENT)?;
@@ -250,7 +250,7 @@ fn every_solution_of_random_cells_agrees() {
                 classes: classes.iter().map(|&count| rng.random_range(0..count)).collect(),
             })
             .collect();
-        let mut problem = Problem { values, ..Problem::default() };
+        let mut problem = WorldProblem { values, ..WorldProblem::default() };
         for (side, &count) in classes.iter().enumerate() {
             let mut table = side_of(&mut rng, &people, 1, side, count, values);
             table.places = (0..count).map(|class| vec![class]).collect();
@@ -266,7 +266,11 @@ fn every_solution_of_random_cells_agrees() {
         for tuple in tuples {
             let rows = tuple.iter().enumerate().map(|(side, &class)| problem.sides[side].sizes[class as usize]);
             let most = rows.min().unwrap();
-            problem.profiles.push(Profile { people: (0, most), places: tuple, presence: vec![Presence::Here; sides] });
+            problem.profiles.push(PeopleProfile {
+                people: (0, most),
+                places: tuple,
+                presence: vec![Presence::Here; sides],
+            });
         }
         let expected = enumerate_cells(&problem);
         let found = solve(&problem, Layers::ALL, Beside::default(), &NoProgress).unwrap();
@@ -275,7 +279,7 @@ fn every_solution_of_random_cells_agrees() {
             let left: Vec<u32> = scenario.left().map(|query| query.value).collect();
             let possible = expected.get(&scenario.profile).cloned().unwrap_or_default();
             assert!(possible.iter().all(|value| left.contains(value)), "seed {seed}: {possible:?} {left:?}");
-            if scenario.is_decided() && scenario.left().all(|query| query.answer == Answer::Possible) {
+            if scenario.is_decided() && scenario.left().all(|query| query.answer == WorldAnswer::Possible) {
                 assert_eq!(left, possible, "seed {seed}, profile {}", scenario.profile);
             }
         }
@@ -283,9 +287,9 @@ fn every_solution_of_random_cells_agrees() {
 }
 
 /// One generalized table for each list of counts, value by value; every profile is of one person.
-fn tables(sides: &[&[&[u32]]], places: &[&[&[u32]]]) -> Problem {
+fn tables(sides: &[&[&[u32]]], places: &[&[&[u32]]]) -> WorldProblem {
     let values = sides.iter().flat_map(|side| side.iter()).map(|counts| counts.len()).max().unwrap() as u32;
-    let mut problem = Problem { values, ..Problem::default() };
+    let mut problem = WorldProblem { values, ..WorldProblem::default() };
     for (number, side) in sides.iter().enumerate() {
         let mut table = Side { starts: vec![0], ..Side::default() };
         for (class, counts) in side.iter().enumerate() {
@@ -299,12 +303,12 @@ fn tables(sides: &[&[&[u32]]], places: &[&[&[u32]]]) -> Problem {
     }
     for number in 0..places.len() as u32 {
         let presence = vec![Presence::Here; sides.len()];
-        problem.profiles.push(Profile { people: (1, 1), places: vec![number; sides.len()], presence });
+        problem.profiles.push(PeopleProfile { people: (1, 1), places: vec![number; sides.len()], presence });
     }
     problem
 }
 
-fn left(problem: &Problem, layers: Layers) -> Vec<usize> {
+fn left(problem: &WorldProblem, layers: Layers) -> Vec<usize> {
     let found = solve(problem, layers, Beside::default(), &NoProgress).unwrap();
     found.scenarios.iter().map(|scenario| scenario.left().count()).collect()
 }
@@ -409,7 +413,8 @@ fn exchanges_over_three_tables_show_what_is_possible() {
     assert_eq!(left(&problem, Layers::ALL), [2; 4]);
 }
 
-/// What exchanges show to be possible, some world has; and what no layer but them decides is left.
+/// Some world has every value that exchanges show to be possible; values that only they decide are
+/// left.
 #[test]
 fn exchanges_show_nothing_that_no_world_has() {
     let mut shown = 0;
@@ -421,7 +426,7 @@ fn exchanges_show_nothing_that_no_world_has() {
         let requested = found.scenarios.iter().filter(|scenario| scenario.shown.is_empty());
         for scenario in requested.filter(|scenario| problem.profiles[scenario.profile as usize].people.0 > 0) {
             let possible = worlds.get(&(scenario.profile, scenario.anyhow, Vec::new()));
-            for query in scenario.queries.iter().filter(|query| query.answer == Answer::Possible) {
+            for query in scenario.queries.iter().filter(|query| query.answer == WorldAnswer::Possible) {
                 shown += 1;
                 let is_possible = possible.is_some_and(|values| values.contains_key(&query.value));
                 assert!(is_possible, "seed {seed}, profile {}: {}", scenario.profile, query.value);

@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use super::flow::{Moves, Network};
-use super::problem::{ABSENT, Problem};
+use super::problem::{ABSENT, WorldProblem};
 use super::system::System;
 
 /// Edges of one flow; a larger one is left to the bounds.
@@ -18,7 +18,7 @@ pub(crate) struct Block {
 }
 
 /// The blocks of a side. People with one possible bucket make a block with all others of it.
-pub(crate) fn blocks(problem: &Problem, system: &System, side: usize) -> Vec<Block> {
+pub(crate) fn blocks(problem: &WorldProblem, system: &System, side: usize) -> Vec<Block> {
     let buckets = problem.sides[side].buckets();
     let mut above: Vec<u32> = (0..buckets as u32).collect();
     fn find(above: &mut [u32], mut of: u32) -> u32 {
@@ -58,7 +58,7 @@ pub(crate) fn blocks(problem: &Problem, system: &System, side: usize) -> Vec<Blo
 }
 
 /// A network in the making: its edges that stand for variables.
-struct Draft {
+struct NetworkDraft {
     network: Network,
     variables: Vec<(u32, usize)>,
 }
@@ -66,11 +66,11 @@ struct Draft {
 const SOURCE: u32 = 0;
 const SINK: u32 = 1;
 
-impl Draft {
-    fn new() -> Draft {
+impl NetworkDraft {
+    fn new() -> NetworkDraft {
         let mut network = Network::new(2);
         network.add_edge(SINK, SOURCE, 0, u64::MAX >> 8);
-        Draft { network, variables: Vec::new() }
+        NetworkDraft { network, variables: Vec::new() }
     }
 
     fn variable(&mut self, system: &System, from: u32, to: u32, variable: u32) {
@@ -106,8 +106,8 @@ impl Draft {
 }
 
 /// The nodes of counts, made when they are first needed.
-struct Counts<'a> {
-    problem: &'a Problem,
+struct CountNodes<'a> {
+    problem: &'a WorldProblem,
     side: usize,
     nodes: HashMap<u32, u32>,
     sink: bool,
@@ -115,8 +115,8 @@ struct Counts<'a> {
     of_one_value: bool,
 }
 
-impl Counts<'_> {
-    fn node(&mut self, draft: &mut Draft, position: usize) -> u32 {
+impl CountNodes<'_> {
+    fn node(&mut self, draft: &mut NetworkDraft, position: usize) -> u32 {
         let side = &self.problem.sides[self.side];
         if let Some(&found) = self.nodes.get(&(position as u32)) {
             return found;
@@ -139,7 +139,7 @@ impl Counts<'_> {
 /// One block of a side: every person has one value, every count is used up. Buckets where no people
 /// of the block can be have no part in it.
 pub(crate) fn settle_block(
-    problem: &Problem,
+    problem: &WorldProblem,
     system: &mut System,
     block: &Block,
     changed: &mut dyn FnMut(usize),
@@ -149,8 +149,8 @@ pub(crate) fn settle_block(
     if edges > EDGES_MAX {
         return Some(());
     }
-    let mut draft = Draft::new();
-    let mut counts = Counts { problem, side: block.side, nodes: HashMap::new(), sink: true, of_one_value: false };
+    let mut draft = NetworkDraft::new();
+    let mut counts = CountNodes { problem, side: block.side, nodes: HashMap::new(), sink: true, of_one_value: false };
     for &number in &block.profiles {
         let (variables, profile) = (&system.profiles[number as usize], &problem.profiles[number as usize]);
         let person = draft.network.add_node();
@@ -182,16 +182,16 @@ pub(crate) fn settle_block(
 
 /// The rows of one value on two sides: each person who has it is in a bucket of each.
 pub(crate) fn settle_value(
-    problem: &Problem,
+    problem: &WorldProblem,
     system: &mut System,
     sides: [usize; 2],
     holders: &[(u32, u32)],
     changed: &mut dyn FnMut(usize),
 ) -> Option<()> {
-    let mut draft = Draft::new();
+    let mut draft = NetworkDraft::new();
     let mut counts = [
-        Counts { problem, side: sides[0], nodes: HashMap::new(), sink: false, of_one_value: true },
-        Counts { problem, side: sides[1], nodes: HashMap::new(), sink: true, of_one_value: true },
+        CountNodes { problem, side: sides[0], nodes: HashMap::new(), sink: false, of_one_value: true },
+        CountNodes { problem, side: sides[1], nodes: HashMap::new(), sink: true, of_one_value: true },
     ];
     for &(number, at) in holders {
         let variables = &system.profiles[number as usize];
@@ -208,7 +208,7 @@ pub(crate) fn settle_value(
                 own.collect()
             }
         });
-        let node_of = |draft: &mut Draft, counts: &mut Counts<'_>, bucket: u32, outside: u32| match bucket {
+        let node_of = |draft: &mut NetworkDraft, counts: &mut CountNodes<'_>, bucket: u32, outside: u32| match bucket {
             ABSENT => Some(outside),
             bucket => Some(counts.node(draft, problem.sides[counts.side].position(bucket, value)?)),
         };
@@ -234,7 +234,7 @@ pub(crate) fn settle_value(
 }
 
 /// By value, the profiles that may have it, each with the position among its values.
-pub(crate) fn holders(problem: &Problem, system: &System) -> Vec<Vec<(u32, u32)>> {
+pub(crate) fn holders(problem: &WorldProblem, system: &System) -> Vec<Vec<(u32, u32)>> {
     let mut holders: Vec<Vec<(u32, u32)>> = vec![Vec::new(); problem.values as usize + 1];
     for (number, variables) in system.profiles.iter().enumerate() {
         for (at, &(value, w)) in variables.values.iter().enumerate() {

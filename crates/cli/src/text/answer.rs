@@ -1,6 +1,6 @@
 //! The answer to a query as a table.
 
-use hedgerow::{Answer, Cell, ColumnKind, Estimate, day_of};
+use hedgerow::{Answer, AnswerCell, ColumnKind, Estimate, day_of};
 
 pub(crate) fn answer(answer: &Answer) -> String {
     let mut table: Vec<Vec<String>> = vec![Vec::new()];
@@ -17,10 +17,10 @@ pub(crate) fn answer(answer: &Answer) -> String {
         let mut line = Vec::new();
         for (cell, column) in cells.iter().zip(&answer.columns) {
             match cell {
-                Cell::Label(text) => line.push(one_line(text.as_deref().unwrap_or(""))),
-                Cell::Share { share, .. } => line.push(number(*share)),
-                Cell::Estimate(found) if column.kind == ColumnKind::Day => line.extend(days(found)),
-                Cell::Estimate(found) => line.extend(three(found)),
+                AnswerCell::Label(text) => line.push(one_line(text.as_deref().unwrap_or(""))),
+                AnswerCell::Share { share, .. } => line.push(number(*share)),
+                AnswerCell::Estimate(found) if column.kind == ColumnKind::Day => line.extend(days(found)),
+                AnswerCell::Estimate(found) => line.extend(three(found)),
             }
         }
         table.push(line);

@@ -46,7 +46,9 @@ fn singled_out(f: &mut fmt::Formatter<'_>, found: &[SingledOut]) -> fmt::Result 
         return Ok(());
     }
     writeln!(f, "\nAlone in the release for an attacker who also knows")?;
-    found.iter().try_for_each(|found| writeln!(f, "  {:>8} people   {}", found.people, found.attributes.join(", ")))
+    found.iter().try_for_each(|found| {
+        writeln!(f, "  {:>8} {:<6}   {}", found.people, found.counted.name(), found.attributes.join(", "))
+    })
 }
 
 fn losses(f: &mut fmt::Formatter<'_>, losses: &Losses) -> fmt::Result {

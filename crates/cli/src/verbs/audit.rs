@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use hedgerow::{Audit, Audited, Policy, Release};
 
 use super::{print, print_json};
-use crate::args::{self, Limit, Talk, Weights};
+use crate::args::{self, AuditLimit, Talk, Weights};
 use crate::failure::{BREACH, Failure, say};
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 use crate::text::AuditText;
 
 pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = arguments.policy.as_deref().map(Policy::load_without_rules).transpose()?;
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let monitor = shown.monitor();
     let mut releases = Vec::new();
     for path in &arguments.releases {
@@ -21,9 +21,9 @@ pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Fail
     let (mut l, mut k, mut confidence) = (None, None, None);
     for limit in &arguments.fail_under {
         match *limit {
-            Limit::L(limit) => l = Some(limit),
-            Limit::K(limit) => k = Some(limit),
-            Limit::Confidence(limit) => confidence = Some(limit),
+            AuditLimit::L(limit) => l = Some(limit),
+            AuditLimit::K(limit) => k = Some(limit),
+            AuditLimit::Confidence(limit) => confidence = Some(limit),
         }
     }
     let mut audit = Audit::new(&releases)

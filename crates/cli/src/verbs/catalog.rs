@@ -2,16 +2,16 @@
 
 use std::process::ExitCode;
 
-use hedgerow::{AddToCatalog, Catalog, Entry};
+use hedgerow::{AddToCatalog, Catalog, CatalogEntry};
 use serde_json::json;
 
 use super::{claims_text, print, print_json};
 use crate::args::{CatalogWhat, Talk};
 use crate::failure::{BREACH, Failure};
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> {
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let monitor = shown.monitor();
     match what {
         CatalogWhat::Add { catalog, release, name, custodian } => {
@@ -52,7 +52,12 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
     }
 }
 
-fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, monitor: &hedgerow::Monitor<'_>) -> Result<ExitCode, Failure> {
+fn show(
+    catalog: &Catalog,
+    entry: &CatalogEntry,
+    talk: &Talk,
+    monitor: &hedgerow::Monitor<'_>,
+) -> Result<ExitCode, Failure> {
     let (release, unchanged) = catalog.open_with(entry, monitor)?;
     let claims = release.guarantees();
     let contradictions = release.contradictions();

@@ -9,10 +9,10 @@ use serde_json::json;
 use super::{claims_text, load_policy, print, print_json, warn};
 use crate::args::{Check, Talk};
 use crate::failure::{BREACH, Failure};
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let monitor = shown.monitor();
     let found = match &arguments.policy {
         None => {

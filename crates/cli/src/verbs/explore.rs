@@ -8,14 +8,14 @@ use hedgerow::{Exploration, Explore};
 use super::{load_policy, print, print_json, short, warn};
 use crate::args::{self, Talk};
 use crate::failure::Failure;
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 
 /// Nodes that are printed for people; programs get all.
 const SHOWN_MAX: usize = 20;
 
 pub(crate) fn run(arguments: &args::Explore, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = load_policy(&arguments.policy)?;
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let found = Explore::new(&policy).run_with(&shown.monitor())?;
     drop(shown);
     warn(talk, &found.warnings);

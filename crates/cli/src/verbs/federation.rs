@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use hedgerow::federation::Fault;
-use hedgerow::federation::lop::{self, By, Chances, Exposure, Setting, ValueExposure, Values};
+use hedgerow::federation::lop::{self, By, Chances, Exposure, LopSetting, LopValues, ValueExposure};
 use serde_json::{Value, json};
 
 use super::{print, print_json, program, short};
@@ -39,12 +39,12 @@ fn run_node(words: &[OsString]) -> Result<ExitCode, Failure> {
 fn measure(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
     let values = match lop.of {
         LopOf::Union => return measure_union(lop, talk),
-        LopOf::Sum => Values::Sum,
-        LopOf::Median => Values::Median,
-        LopOf::Least => Values::Least,
-        LopOf::Greatest => Values::Greatest,
+        LopOf::Sum => LopValues::Sum,
+        LopOf::Median => LopValues::Median,
+        LopOf::Least => LopValues::Least,
+        LopOf::Greatest => LopValues::Greatest,
     };
-    let setting = Setting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
+    let setting = LopSetting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
     let refused = |fault: Fault| Failure::usage("federation lop", fault.to_string(), "try fewer custodians or values");
     let chances = Chances { p0: lop.hiding, d: lop.dampening, passes: lop.passes };
     let ring = lop::measure_values(values, By::Ring(chances), setting, lop.runs, lop.seed).map_err(refused)?;
@@ -116,7 +116,7 @@ fn measure_union(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
         let problem = format!("{} items, but the domain has only {}", lop.items, lop.domain);
         return Err(Failure::usage("--items", problem, "name fewer items, or a larger --domain"));
     }
-    let setting = Setting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
+    let setting = LopSetting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
     let refused = |fault: Fault| {
         Failure::usage("federation lop", fault.to_string(), "try fewer custodians, items or dummy items")
     };
@@ -131,7 +131,7 @@ fn measure_union(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> Value {
+fn as_json(lop: &Lop, setting: LopSetting, ring: &Exposure, masked: &Exposure) -> Value {
     let exposure = |exposure: &Exposure| {
         json!({
             "set": exposure.set_expected,
@@ -160,7 +160,7 @@ fn as_json(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> V
     value
 }
 
-fn as_text(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> String {
+fn as_text(lop: &Lop, setting: LopSetting, ring: &Exposure, masked: &Exposure) -> String {
     let Lop { custodians, domain, items, dummy_items, .. } = lop;
     let bound = |value: f64| if value > 1.0 { "none".to_owned() } else { short(value) };
     let rows = [

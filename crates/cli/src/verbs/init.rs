@@ -9,14 +9,14 @@ use serde_json::json;
 use super::{print, print_json, warn};
 use crate::args::{Init, Talk};
 use crate::failure::Failure;
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = match &arguments.output {
         Some(path) => path.clone(),
         None => hedgerow::policy_beside(&arguments.data),
     };
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let propose = Propose::new(&arguments.data).policy_path(&policy).overwrite(arguments.force);
     let proposal = propose.run_with(&shown.monitor())?;
     drop(shown);

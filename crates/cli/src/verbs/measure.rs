@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{load_policy, print, print_json, warn};
 use crate::args::{self, Talk};
 use crate::failure::Failure;
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 use crate::text::{ComparedText, MeasuresText};
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct Printed {
     warnings: Vec<Problem>,
 }
 
-pub(crate) fn run(arguments: &args::Measure, talk: &Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &args::MeasureArguments, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = load_policy(&arguments.policy)?;
     let options = MeasureOptions {
         queries: QueryOptions { count: arguments.queries, seed: arguments.seed, ..QueryOptions::default() },
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &args::Measure, talk: &Talk) -> Result<ExitCode, Fa
             share: arguments.value_share,
         },
     };
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let monitor = shown.monitor();
     let release = Release::open_with(&arguments.release, &monitor)?;
     let measures = hedgerow::Measure::new(&release, &policy).queries(options.clone()).run_with(&monitor)?;

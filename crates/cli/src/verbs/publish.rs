@@ -6,12 +6,12 @@ use hedgerow::{CatalogAudit, Explain, Policy, Publish, Published, Role, TableFor
 
 use super::cloned_text::cloned_text;
 use super::{claims_text, load_policy, print, print_json_with_memory, short, warn};
-use crate::args::{self, Format, OnInterrupt, Talk};
+use crate::args::{self, OnInterrupt, OutputFormat, Talk};
 use crate::failure::{Failure, say};
 use crate::interrupt;
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 
-pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &args::PublishArguments, talk: &Talk) -> Result<ExitCode, Failure> {
     if arguments.seed.is_some() {
         say(
             "warning: with --seed the order of rows can be repeated: this release is for tests and must not be published",
@@ -24,8 +24,8 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
     let mut publish = Publish::new(&policy, &arguments.output)
         .overwrite(arguments.force)
         .format(match arguments.format {
-            Format::Csv => TableFormat::Csv,
-            Format::Parquet => TableFormat::Parquet,
+            OutputFormat::Csv => TableFormat::Csv,
+            OutputFormat::Parquet => TableFormat::Parquet,
         })
         .danger_seed(arguments.seed)
         .candidates(arguments.candidates)
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
     if let Some(custodian) = &arguments.custodian {
         publish = publish.custodian(custodian);
     }
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let published = publish.run_with(&shown.monitor());
     drop(shown);
     let published = published?;

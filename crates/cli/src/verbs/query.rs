@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use hedgerow::Release;
 
 use super::{print, print_json};
-use crate::args::{Query, Talk};
+use crate::args::{QueryArguments, Talk};
 use crate::failure::{Failure, say};
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 use crate::text;
 
-pub(crate) fn run(arguments: &Query, talk: &Talk) -> Result<ExitCode, Failure> {
-    let shown = Shown::new(talk);
+pub(crate) fn run(arguments: &QueryArguments, talk: &Talk) -> Result<ExitCode, Failure> {
+    let shown = ProgressDisplay::new(talk);
     let answer = Release::open_with(&arguments.release, &shown.monitor())?.query(&arguments.sql)?;
     drop(shown);
     if talk.json {

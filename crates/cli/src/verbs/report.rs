@@ -8,12 +8,12 @@ use hedgerow::{Release, Report};
 use super::{load_policy, print, print_json};
 use crate::args::{self, Talk};
 use crate::failure::Failure;
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 
-pub(crate) fn run(arguments: &args::Report, talk: &Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &args::ReportArguments, talk: &Talk) -> Result<ExitCode, Failure> {
     refuse_other_files(arguments)?;
     let policy = arguments.policy.as_deref().map(load_policy).transpose()?;
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let monitor = shown.monitor();
     let date = arguments.date.clone().or_else(today);
     let open = |path| Release::open_with(path, &monitor);
@@ -60,7 +60,7 @@ fn today() -> Option<String> {
 }
 
 /// A report replaces a report; any other file only when that is requested.
-fn refuse_other_files(arguments: &args::Report) -> Result<(), Failure> {
+fn refuse_other_files(arguments: &args::ReportArguments) -> Result<(), Failure> {
     let output = &arguments.output;
     let is_report = || {
         let mut start = vec![0u8; 4096];

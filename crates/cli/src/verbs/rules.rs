@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use hedgerow::{DependencyReport, ExamineRules, RuleReport, RuleStanding, RulesReport};
 
 use super::{load_policy, pairs, print, print_json, short, warn};
-use crate::args::{Rules as Arguments, Talk};
+use crate::args::{RulesArguments as Arguments, Talk};
 use crate::failure::{Failure, UNSATISFIABLE};
-use crate::progress::Shown;
+use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(arguments: &Arguments, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = load_policy(&arguments.policy)?;
-    let shown = Shown::new(talk);
+    let shown = ProgressDisplay::new(talk);
     let report = ExamineRules::new(&policy).run_with(&shown.monitor())?;
     drop(shown);
     warn(talk, &report.warnings);

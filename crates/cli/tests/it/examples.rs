@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishOptions, Published, RowSource, publish};
 
 use crate::running::{example, scratch};
 
-/// What must come out: loss, levels in the order of the policy, suppressed rows.
+/// The expected result: loss, levels in the order of the policy, suppressed rows.
 struct Golden<'a> {
     loss: f64,
     within: f64,
@@ -36,7 +36,7 @@ pub(crate) fn published_at(path: &str, changes: &[(&str, &str)], levels: Vec<(St
     let policy = changed(path, changes);
     let folder = scratch();
     let options = PublishOptions { levels, ..PublishOptions::to(folder.path().join("release")) };
-    publish(&policy, Source::Policy, &options).unwrap_or_else(|error| panic!("{error}"))
+    publish(&policy, RowSource::Policy, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]

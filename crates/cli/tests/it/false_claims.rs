@@ -1,4 +1,4 @@
-//! What a release holds and does not describe, and what its manifest states and its tables do not
+//! Content that a release does not describe, and statements of its manifest that its tables do not
 //! show: `check` finds it, in files and in a database, for every kind of release.
 
 use rusqlite::Connection;

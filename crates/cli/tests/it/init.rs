@@ -104,8 +104,8 @@ fn a_record_number_is_never_released() {
     }
 }
 
-/// What makes a column of dates or of amounts a text is named, and what is known of a number stands
-/// in the draft.
+/// The values that make a column of dates or of amounts a text are named, and facts about a number
+/// stand in the draft.
 #[test]
 fn odd_texts_are_named_and_known_ranges_are_drafted() {
     let folder = Folder::new();

@@ -372,7 +372,7 @@ fn temporary_folders_of_a_killed_run_are_removed_by_the_next() {
     assert_eq!(left, ["hedgerow-notes"]);
 }
 
-/// What each command writes, and to which place on a small disk.
+/// The files of each command, and their place on a small disk.
 #[cfg(unix)]
 fn writing_commands(disk: &str) -> Vec<(&'static str, Vec<String>)> {
     let line = |words: &[&str]| words.iter().map(|word| word.replace("DISK", disk)).collect::<Vec<String>>();

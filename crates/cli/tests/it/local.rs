@@ -64,7 +64,7 @@ fn every_way_of_dividing_twelve_people_is_checked() {
     }
 }
 
-/// What each method would keep, beside what the release kept; the release is one of them.
+/// The values that each method would keep, beside those of the release, which is one of them.
 #[test]
 fn the_loss_of_other_methods_is_compared() {
     let (folder, ran) = publish("method = \"cluster\"");

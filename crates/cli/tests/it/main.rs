@@ -33,6 +33,7 @@ mod metadata;
 mod odd_tables;
 mod one_estimator;
 mod output;
+mod own_audit;
 mod random_releases;
 mod release;
 mod report;

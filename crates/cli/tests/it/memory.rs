@@ -125,7 +125,7 @@ fn the_memory_that_a_refusal_asks_for_is_enough() {
     }
 }
 
-/// What the census is published by, and under which rule.
+/// The methods that publish the census, each with its rule.
 const METHODS: [(&str, &str); 3] = [
     ("require = { model = \"k-anonymity\", k = 5 }", "method = \"full-domain\"\nsuppression = 0.02"),
     ("require = { model = \"k-anonymity\", k = 5 }", "method = \"mondrian\""),

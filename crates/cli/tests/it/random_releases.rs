@@ -10,7 +10,7 @@ use std::path::Path;
 use hedgerow_audit::{MeasureOptions, QuasiSource, QueryOptions, SourceTable, measure, query};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_release::manifest::Manifest;
 use hedgerow_table::NoProgress;
@@ -263,7 +263,7 @@ fn examine(seed: u64) -> bool {
     std::fs::write(&policy, &case.policy).unwrap();
     let policy = Policy::load(&policy).unwrap_or_else(|errors| panic!("seed {seed}\n{errors}"));
     let options = PublishOptions::to(folder.path().join("release"));
-    let published = match publish(&policy, Source::Policy, &options) {
+    let published = match publish(&policy, RowSource::Policy, &options) {
         Ok(published) => published,
         Err(PublishError::Unsatisfiable(_)) => {
             assert!(!folder.path().join("release").exists(), "seed {seed}");

@@ -181,8 +181,8 @@ fn distance(class: &[&str], whole: &[&str]) -> f64 {
     surplus(class, whole).values().map(|surplus| surplus.abs()).sum::<f64>() / 2.0
 }
 
-/// What is too much in one place goes to the nearest place that lacks it: first within a value's
-/// own node, then within the node above, at a higher price each time.
+/// A surplus in one place goes to the nearest place that lacks it: first within a value's own node,
+/// then within the node above, at a higher price each time.
 fn distance_by_tree(class: &[&str], whole: &[&str]) -> f64 {
     let mut places: Vec<([String; 3], f64)> =
         surplus(class, whole).into_iter().map(|(value, surplus)| (path(value), surplus)).collect();

@@ -55,7 +55,7 @@ fn all_numbers(value: &Value, found: &mut Vec<f64>) {
     }
 }
 
-/// What a shown number stands for, and how far rounding may take it.
+/// The value of a shown number, and how far rounding may take it.
 fn read_back(shown: &str) -> Option<(f64, f64)> {
     let clean: String = shown.chars().filter(|c| c.is_ascii_digit() || ".-".contains(*c)).collect();
     let number: f64 = clean.parse().ok()?;

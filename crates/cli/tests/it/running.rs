@@ -28,7 +28,7 @@ pub(crate) struct Folder {
     root: TempDir,
 }
 
-/// What a run said and how it ended.
+/// The output of a run and how it ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// `None` when a signal ended it.

@@ -36,7 +36,7 @@ impl Schemas {
         self.files.keys().map(String::as_str)
     }
 
-    /// What is wrong with a value, each with its place; empty when it is valid.
+    /// The problems of a value, each with its place; empty when it is valid.
     pub(crate) fn problems(&self, file: &str, value: &Value) -> Vec<String> {
         let schema = self.files.get(file).unwrap_or_else(|| panic!("docs/schemas/{file} is missing"));
         let mut problems = Vec::new();

@@ -1,4 +1,4 @@
-//! What is seen on a terminal: bars while something takes longer than a second.
+//! The display on a terminal: bars while something takes longer than a second.
 //!
 //! The terminal is made by `script`; where there is none of the usual kind, nothing can be seen and
 //! the test says so.
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::running::Folder;
 
-/// What a command shows on a terminal of a hundred columns, and how long it took; `None` without a
-/// `script`.
+/// The output of a command on a terminal of a hundred columns, and how long it took; `None` without
+/// a `script`.
 fn on_a_terminal(folder: &Folder, arguments: &str) -> Option<(String, Duration)> {
     let line = format!("stty cols 100 rows 30; {:?} {arguments}", env!("CARGO_BIN_EXE_hedgerow"));
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! What every verb prints, as a user would see it. `TRYCMD=overwrite` writes what is printed now
+//! The output of every verb, as a user would see it. `TRYCMD=overwrite` writes what is printed now
 //! into the transcripts.
 
 use std::path::Path;

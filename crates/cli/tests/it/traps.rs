@@ -214,6 +214,43 @@ fn the_draft_for_people_with_children_keeps_its_rules_among_the_rows_that_can_be
     }
 }
 
+/// The draft says what each method would keep, and divides rows by how near they are where one
+/// level for each of many columns would lose too much.
+#[test]
+fn a_draft_says_what_each_method_keeps_and_takes_cluster_for_many_columns() {
+    let folder = Folder::new();
+    let header = "age,sex,race,marital_status,education,occupation,zip,birthplace,religion,children,diagnosis";
+    let row = |row: usize| {
+        let pick = |step: usize, values: &[&'static str]| values[row * step / 7 % values.len()];
+        [
+            (18 + row * 7 % 60).to_string(),
+            pick(3, &["f", "m"]).to_owned(),
+            pick(5, &["asian", "black", "white"]).to_owned(),
+            pick(11, &["single", "married", "widowed", "divorced"]).to_owned(),
+            pick(13, &["school", "college", "university"]).to_owned(),
+            pick(17, &["clerk", "farmer", "nurse", "teacher", "driver"]).to_owned(),
+            format!("48{:03}", row * 19 / 5 % 40),
+            pick(23, &["Germany", "France", "Poland", "Turkey"]).to_owned(),
+            pick(29, &["none", "catholic", "protestant", "muslim"]).to_owned(),
+            (row * 31 / 11 % 5).to_string(),
+            pick(37, &["flu", "asthma", "gout", "angina", "ulcer"]).to_owned(),
+        ]
+        .join(",")
+    };
+    let rows: Vec<String> = (0..600).map(row).collect();
+    folder.write("people.csv", format!("{header}\n{}\n", rows.join("\n")));
+    let ran = folder.run(&["init", "people.csv"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let policy = folder.read("policy.toml");
+    assert!(policy.lines().filter(|line| line.contains("role = \"quasi\"")).count() > 8, "{policy}");
+    assert!(policy.lines().any(|line| line.starts_with("method = \"cluster\"")), "{policy}");
+    let kept = policy.lines().find(|line| line.starts_with("# Loss (ncp) by method")).unwrap_or_default();
+    assert!(["full-domain", "mondrian", "best-cut", "cluster"].iter().all(|method| kept.contains(method)), "{policy}");
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
+    assert_eq!(ran.code, Some(0), "{policy}\n{ran:?}");
+    assert_eq!(folder.run(&["audit", "release"]).code, Some(0));
+}
+
 fn tax_policy(folder: &Folder, filer: &str, district: &str, rule: &str, publish: &str) {
     folder.write(
         "policy.toml",

@@ -144,7 +144,7 @@ fn units_of_a_database_are_counted() {
     }
 }
 
-/// What an audit counts: the units of a release that links their rows, else rows, which it says.
+/// An audit counts the units of a release that links their rows, else rows, which it says.
 #[test]
 fn an_audit_says_what_it_counts() {
     let folder = stays();

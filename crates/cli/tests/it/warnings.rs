@@ -1,5 +1,5 @@
-//! What `check` warns of though it holds: claims that require nothing, quasi attributes that no
-//! rule assumes to be known, identifiers.
+//! Warnings of `check` about releases that hold: claims that require nothing, quasi attributes that
+//! no rule assumes to be known, identifiers.
 
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use postgres::types::{Kind as Family, Type};
 
 /// How the bytes of a cell are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CellType {
+pub(crate) enum PostgresType {
     Boolean,
     Int2,
     Int4,
@@ -25,32 +25,32 @@ pub(crate) enum CellType {
     Uuid,
 }
 
-impl CellType {
+impl PostgresType {
     /// The type, or the name of one that has no place in a table.
-    pub(crate) fn of(found: &Type, modifier: i32) -> Result<CellType, String> {
+    pub(crate) fn of(found: &Type, modifier: i32) -> Result<PostgresType, String> {
         match found.kind() {
-            Family::Enum(_) => return Ok(CellType::Text),
-            Family::Domain(of) => return CellType::of(of, -1),
+            Family::Enum(_) => return Ok(PostgresType::Text),
+            Family::Domain(of) => return PostgresType::of(of, -1),
             Family::Array(of) => return Err(format!("{}[] (an array)", of.name())),
             _ => {}
         }
         Ok(match *found {
-            Type::BOOL => CellType::Boolean,
-            Type::INT2 => CellType::Int2,
-            Type::INT4 => CellType::Int4,
-            Type::INT8 => CellType::Int8,
-            Type::OID => CellType::Oid,
-            Type::FLOAT4 => CellType::Float4,
-            Type::FLOAT8 => CellType::Float8,
-            Type::NUMERIC => CellType::Numeric(numeric_kind(modifier)),
-            Type::DATE => CellType::Date,
-            Type::TIMESTAMP => CellType::Timestamp { zoned: false },
-            Type::TIMESTAMPTZ => CellType::Timestamp { zoned: true },
-            Type::TEXT | Type::VARCHAR | Type::NAME | Type::UNKNOWN => CellType::Text,
-            Type::BPCHAR => CellType::Padded,
-            Type::UUID => CellType::Uuid,
+            Type::BOOL => PostgresType::Boolean,
+            Type::INT2 => PostgresType::Int2,
+            Type::INT4 => PostgresType::Int4,
+            Type::INT8 => PostgresType::Int8,
+            Type::OID => PostgresType::Oid,
+            Type::FLOAT4 => PostgresType::Float4,
+            Type::FLOAT8 => PostgresType::Float8,
+            Type::NUMERIC => PostgresType::Numeric(numeric_kind(modifier)),
+            Type::DATE => PostgresType::Date,
+            Type::TIMESTAMP => PostgresType::Timestamp { zoned: false },
+            Type::TIMESTAMPTZ => PostgresType::Timestamp { zoned: true },
+            Type::TEXT | Type::VARCHAR | Type::NAME | Type::UNKNOWN => PostgresType::Text,
+            Type::BPCHAR => PostgresType::Padded,
+            Type::UUID => PostgresType::Uuid,
             // An extension, so it has no number of its own.
-            _ if found.name() == "citext" => CellType::Text,
+            _ if found.name() == "citext" => PostgresType::Text,
             _ => return Err(found.name().to_owned()),
         })
     }
@@ -58,13 +58,15 @@ impl CellType {
     /// The kind that the type declares; `None` where all texts together decide.
     pub(crate) fn kind(self) -> Option<Kind> {
         match self {
-            CellType::Int2 | CellType::Int4 | CellType::Int8 | CellType::Oid => Some(Kind::Integer),
-            CellType::Float4 | CellType::Float8 => Some(Kind::Float),
-            CellType::Numeric(kind) => kind,
-            CellType::Date => Some(Kind::Date),
-            CellType::Boolean | CellType::Timestamp { .. } | CellType::Text | CellType::Padded | CellType::Uuid => {
-                Some(Kind::Category)
-            }
+            PostgresType::Int2 | PostgresType::Int4 | PostgresType::Int8 | PostgresType::Oid => Some(Kind::Integer),
+            PostgresType::Float4 | PostgresType::Float8 => Some(Kind::Float),
+            PostgresType::Numeric(kind) => kind,
+            PostgresType::Date => Some(Kind::Date),
+            PostgresType::Boolean
+            | PostgresType::Timestamp { .. }
+            | PostgresType::Text
+            | PostgresType::Padded
+            | PostgresType::Uuid => Some(Kind::Category),
         }
     }
 }
@@ -111,8 +113,8 @@ mod tests {
             (Type::POINT, "point"),
             (Type::INTERVAL, "interval"),
         ] {
-            assert_eq!(CellType::of(&found, -1), Err(name.to_owned()));
+            assert_eq!(PostgresType::of(&found, -1), Err(name.to_owned()));
         }
-        assert_eq!(CellType::of(&Type::TEXT, -1), Ok(CellType::Text));
+        assert_eq!(PostgresType::of(&Type::TEXT, -1), Ok(PostgresType::Text));
     }
 }

@@ -16,21 +16,21 @@ use crate::parameters::{Parameters, decoded};
 const OWN: [&str; 5] = ["sslmode", "sslrootcert", "passfile", "table", "query"];
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(crate) struct Session {
+pub(crate) struct PostgresSession {
     pub(crate) client: Client,
     pub(crate) tls: Tls,
     /// The schema after the database in the address: `postgres://host/database/schema`.
     pub(crate) schema: Option<String>,
 }
 
-impl std::fmt::Debug for Session {
+impl std::fmt::Debug for PostgresSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 
-impl Session {
-    pub(crate) fn open(parameters: &Parameters<'_>) -> Result<Session, TableError> {
+impl PostgresSession {
+    pub(crate) fn open(parameters: &Parameters<'_>) -> Result<PostgresSession, TableError> {
         let place = parameters.shown();
         let (base, schema) = divided(parameters.base());
         let schema = match schema.map(decoded) {
@@ -56,7 +56,7 @@ impl Session {
             TableError::input(&place, problem, "check `sslmode` and `sslrootcert` in the address")
         })?;
         let client = config.connect(tls.clone()).map_err(|error| failure(&place, &error))?;
-        Ok(Session { client, tls, schema })
+        Ok(PostgresSession { client, tls, schema })
     }
 }
 

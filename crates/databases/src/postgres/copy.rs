@@ -11,7 +11,7 @@ use hedgerow_table::date::moment;
 use hedgerow_table::read::Cell;
 use hedgerow_table::{Kind, TableError};
 
-use super::cell_type::CellType;
+use super::cell_type::PostgresType;
 
 const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
 /// A longer field is refused.
@@ -60,7 +60,7 @@ impl From<io::Error> for Stop {
 /// The rows of a `COPY … TO STDOUT`.
 pub(crate) struct CopyRows<R> {
     stream: R,
-    types: Vec<CellType>,
+    types: Vec<PostgresType>,
     begun: bool,
     /// Received bytes that are not used yet, from `start` on.
     received: Vec<u8>,
@@ -87,7 +87,7 @@ enum Decoded {
 const FEW_CELLS: usize = 24;
 
 impl<R: BufRead> CopyRows<R> {
-    pub(crate) fn new(stream: R, types: Vec<CellType>) -> CopyRows<R> {
+    pub(crate) fn new(stream: R, types: Vec<PostgresType>) -> CopyRows<R> {
         let decoded = Vec::with_capacity(types.len());
         CopyRows { stream, types, begun: false, received: Vec::new(), start: 0, bytes: 0, made: String::new(), decoded }
     }
@@ -200,23 +200,23 @@ impl<R: BufRead> CopyRows<R> {
         self.receive(to)?;
         let bytes = &self.received[self.start + from..self.start + to];
         let decoded = match self.types[column] {
-            CellType::Boolean => Decoded::Truth(exact::<1>(bytes)?[0] != 0),
-            CellType::Int2 => Decoded::Integer(i64::from(i16::from_be_bytes(exact(bytes)?))),
-            CellType::Int4 => Decoded::Integer(i64::from(i32::from_be_bytes(exact(bytes)?))),
-            CellType::Int8 => Decoded::Integer(i64::from_be_bytes(exact(bytes)?)),
-            CellType::Oid => Decoded::Integer(i64::from(u32::from_be_bytes(exact(bytes)?))),
-            CellType::Float8 => Decoded::Float(f64::from_be_bytes(exact(bytes)?)),
-            CellType::Float4 => {
+            PostgresType::Boolean => Decoded::Truth(exact::<1>(bytes)?[0] != 0),
+            PostgresType::Int2 => Decoded::Integer(i64::from(i16::from_be_bytes(exact(bytes)?))),
+            PostgresType::Int4 => Decoded::Integer(i64::from(i32::from_be_bytes(exact(bytes)?))),
+            PostgresType::Int8 => Decoded::Integer(i64::from_be_bytes(exact(bytes)?)),
+            PostgresType::Oid => Decoded::Integer(i64::from(u32::from_be_bytes(exact(bytes)?))),
+            PostgresType::Float8 => Decoded::Float(f64::from_be_bytes(exact(bytes)?)),
+            PostgresType::Float4 => {
                 // The shortest text of the narrow number is what people see; its bits say more
                 // digits than it has.
                 let narrow = f32::from_be_bytes(exact(bytes)?);
                 Decoded::Float(narrow.to_string().parse().map_err(|_| Stop::Malformed)?)
             }
-            CellType::Date => match i32::from_be_bytes(exact(bytes)?) {
+            PostgresType::Date => match i32::from_be_bytes(exact(bytes)?) {
                 i32::MAX | i32::MIN => return Err(Stop::Cell(column, "a date that is infinity")),
                 day => Decoded::Date(day.checked_add(EPOCH_DAYS).ok_or(Stop::Malformed)?),
             },
-            CellType::Timestamp { zoned } => {
+            PostgresType::Timestamp { zoned } => {
                 let micros = match i64::from_be_bytes(exact(bytes)?) {
                     i64::MAX | i64::MIN => return Err(Stop::Cell(column, "a timestamp that is infinity")),
                     micros => micros,
@@ -225,7 +225,7 @@ impl<R: BufRead> CopyRows<R> {
                 let text = moment(day, micros.rem_euclid(MICROS_PER_DAY) * 1000, 6, zoned).ok_or(Stop::Malformed)?;
                 self.made(&text)
             }
-            CellType::Numeric(kind) => {
+            PostgresType::Numeric(kind) => {
                 let text = numeric(bytes).ok_or(Stop::Malformed)?;
                 let text = text.ok_or(Stop::Cell(column, "a numeric that is not a number (NaN or infinity)"))?;
                 match kind {
@@ -234,13 +234,13 @@ impl<R: BufRead> CopyRows<R> {
                     _ => self.made(&text),
                 }
             }
-            CellType::Uuid => {
+            PostgresType::Uuid => {
                 let hex: String = exact::<16>(bytes)?.iter().map(|byte| format!("{byte:02x}")).collect();
                 let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
                 self.made(&parts.join("-"))
             }
-            CellType::Text => Decoded::Received(from, to),
-            CellType::Padded => {
+            PostgresType::Text => Decoded::Received(from, to),
+            PostgresType::Padded => {
                 let padding = bytes.iter().rev().take_while(|byte| **byte == b' ').count();
                 Decoded::Received(from, to - padding)
             }
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(numeric(&[0, 1]), None);
     }
 
-    fn read(bytes: &[u8], types: &[CellType]) -> Result<Vec<String>, Stop> {
+    fn read(bytes: &[u8], types: &[PostgresType]) -> Result<Vec<String>, Stop> {
         let mut rows = CopyRows::new(bytes, types.to_vec());
         let mut found = Vec::new();
         while rows.next(|cells| {
@@ -382,7 +382,7 @@ mod tests {
         writer.row(&[Cell::Integer(-7), Cell::Text("é"), Cell::Date(0)]).unwrap();
         writer.row(&[Cell::Missing, Cell::Missing, Cell::Date(-1)]).unwrap();
         let bytes = writer.finish().unwrap();
-        let types = [CellType::Int8, CellType::Text, CellType::Date];
+        let types = [PostgresType::Int8, PostgresType::Text, PostgresType::Date];
         let expected = ["[Integer(-7), Bytes([195, 169]), Date(0)]", "[Missing, Missing, Date(-1)]"];
         assert_eq!(read(&bytes, &types).unwrap(), expected);
         for length in 0..bytes.len() {
@@ -395,19 +395,19 @@ mod tests {
 
     #[test]
     fn cells_that_no_table_holds_are_refused() {
-        let one = |field: &[u8], cells: CellType| {
+        let one = |field: &[u8], cells: PostgresType| {
             let mut bytes = [SIGNATURE.as_slice(), &[0; 8], &1i16.to_be_bytes()].concat();
             bytes.extend((field.len() as i32).to_be_bytes());
             bytes.extend(field);
             bytes.extend((-1i16).to_be_bytes());
             read(&bytes, &[cells])
         };
-        assert_eq!(one(b"ab  ", CellType::Padded).unwrap(), ["[Bytes([97, 98])]"]);
-        assert_eq!(one(&[1], CellType::Boolean).unwrap(), ["[Text(\"true\")]"]);
-        assert_eq!(one(&0.1f32.to_be_bytes(), CellType::Float4).unwrap(), ["[Float(0.1)]"]);
-        let moment = CellType::Timestamp { zoned: true };
+        assert_eq!(one(b"ab  ", PostgresType::Padded).unwrap(), ["[Bytes([97, 98])]"]);
+        assert_eq!(one(&[1], PostgresType::Boolean).unwrap(), ["[Text(\"true\")]"]);
+        assert_eq!(one(&0.1f32.to_be_bytes(), PostgresType::Float4).unwrap(), ["[Float(0.1)]"]);
+        let moment = PostgresType::Timestamp { zoned: true };
         assert_eq!(one(&(-1i64).to_be_bytes(), moment).unwrap(), ["[Text(\"1999-12-31T23:59:59.999999Z\")]"]);
-        assert!(matches!(one(&i32::MAX.to_be_bytes(), CellType::Date), Err(Stop::Cell(0, _))));
-        assert!(matches!(one(&[0, 1], CellType::Int4), Err(Stop::Malformed)));
+        assert!(matches!(one(&i32::MAX.to_be_bytes(), PostgresType::Date), Err(Stop::Cell(0, _))));
+        assert!(matches!(one(&[0, 1], PostgresType::Int4), Err(Stop::Malformed)));
     }
 }

@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use hedgerow_config::Selection;
-use hedgerow_table::engine::{Answer, CHUNK_ROWS, Chunk, ColumnProfile, Distinct, Engine, Profile, Visit};
+use hedgerow_table::engine::{
+    CHUNK_ROWS, CodeChunk, ColumnProfile, Distinct, Engine, EngineAnswer, TableProfile, Visit,
+};
 use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::read::{Cell, ReadOptions};
 use hedgerow_table::{Codes, Progress, Spill, Table, TableBuilder, TableError, with_words};
@@ -18,7 +20,7 @@ use hedgerow_table::{Codes, Progress, Spill, Table, TableBuilder, TableError, wi
 use super::Snapshot;
 use crate::identifier;
 use crate::parameters::Parameters;
-use crate::postgres::cell_type::CellType;
+use crate::postgres::cell_type::PostgresType;
 
 /// Bytes that a search takes for each distinct row.
 const SEARCH_BYTES: u64 = 72;
@@ -29,7 +31,7 @@ pub(crate) struct PostgresTable {
     snapshot: Mutex<Snapshot>,
     /// As every chunk is read: with the kinds that all values together have.
     options: ReadOptions<'static>,
-    profile: Profile,
+    profile: TableProfile,
     distinct_max: usize,
 }
 
@@ -42,7 +44,7 @@ pub(crate) fn open(
     options.progress.stage("read", None);
     let mut snapshot = Snapshot::open(parameters, selection, options)?;
     let (header, warnings) = (snapshot.header.clone(), snapshot.skipped.clone());
-    let mut profile = Profile { rows: 0, header, columns: Vec::new(), warnings };
+    let mut profile = TableProfile { rows: 0, header, columns: Vec::new(), warnings };
     for column in 0..snapshot.columns.len() {
         let (found, values) = profile_of(&mut snapshot, column, options)?;
         profile.columns.push(found);
@@ -95,7 +97,7 @@ fn grouped(
     let statement =
         format!("SELECT {}, count(*) FROM {} GROUP BY {}", shown.join(", "), snapshot.from, keys.join(", "));
     let mut types = snapshot.types(columns);
-    types.push(CellType::Int8);
+    types.push(PostgresType::Int8);
     snapshot.copy(&statement, types, progress, &mut |cells| match cells {
         [values @ .., Cell::Integer(rows)] => take(values, u64::try_from(*rows).unwrap_or(0)),
         _ => Err(TableError::Internal("a group without a count".to_owned())),
@@ -103,18 +105,18 @@ fn grouped(
 }
 
 /// A column as it is selected, and by what it is grouped.
-fn expressions(name: &str, cells: CellType) -> (String, String) {
+fn expressions(name: &str, cells: PostgresType) -> (String, String) {
     let column = identifier(name);
     match cells {
-        CellType::Text => {
+        PostgresType::Text => {
             let text = format!("{column}::text COLLATE \"C\"");
             (text.clone(), text)
         }
         // All that have one text are one number, to the last bit.
-        CellType::Numeric(_) | CellType::Float4 | CellType::Float8 => {
+        PostgresType::Numeric(_) | PostgresType::Float4 | PostgresType::Float8 => {
             (format!("min({column})"), format!("{column}::text"))
         }
-        CellType::Padded => {
+        PostgresType::Padded => {
             let text = format!("{column} COLLATE \"C\"");
             (text.clone(), text)
         }
@@ -124,7 +126,7 @@ fn expressions(name: &str, cells: CellType) -> (String, String) {
 
 impl PostgresTable {
     /// Rows as codes of the profile's domains.
-    fn recoded(&self, builder: TableBuilder, columns: &[usize]) -> Result<Chunk, TableError> {
+    fn recoded(&self, builder: TableBuilder, columns: &[usize]) -> Result<CodeChunk, TableError> {
         let table = builder.finish(&self.options)?;
         let mut chunk = Vec::with_capacity(columns.len());
         for &index in columns {
@@ -146,11 +148,11 @@ impl PostgresTable {
 impl PostgresTable {
     /// Groups that are one row to a reader are one: several texts can be the same number, or
     /// missing.
-    fn added_up(&self, distinct: Distinct, columns: &[usize]) -> Answer<Distinct> {
+    fn added_up(&self, distinct: Distinct, columns: &[usize]) -> EngineAnswer<Distinct> {
         let cardinality = |&index: &usize| self.profile.columns[index].domain.cardinality();
         let cardinalities: Vec<usize> = columns.iter().map(cardinality).collect();
         let Some(layout) = Layout::new(&cardinalities) else {
-            return Answer::Unsupported("there are too many attributes to compare rows by".to_owned());
+            return EngineAnswer::Unsupported("there are too many attributes to compare rows by".to_owned());
         };
         with_words!(layout.words(), W => {
             let codes: Vec<&Codes> = distinct.columns.iter().collect();
@@ -159,19 +161,19 @@ impl PostgresTable {
                 let field = layout.field(place);
                 Codes::from_iter(cardinalities[place], set.keys().iter().map(|key| field.get(key)))
             };
-            Answer::Exact(Distinct { columns: (0..columns.len()).map(column).collect(), counts: set.counts().to_vec() })
+            EngineAnswer::Exact(Distinct { columns: (0..columns.len()).map(column).collect(), counts: set.counts().to_vec() })
         })
     }
 }
 
 impl Engine for PostgresTable {
-    fn profile(&self) -> &Profile {
+    fn profile(&self) -> &TableProfile {
         &self.profile
     }
 
-    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
+    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<EngineAnswer<Distinct>, TableError> {
         if columns.is_empty() {
-            return Ok(Answer::Exact(Distinct { columns: Vec::new(), counts: vec![self.profile.rows as u32] }));
+            return Ok(EngineAnswer::Exact(Distinct { columns: Vec::new(), counts: vec![self.profile.rows as u32] }));
         }
         let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
         let empty = |&index: &usize| Codes::with_capacity(self.profile.columns[index].domain.cardinality(), 0);
@@ -210,7 +212,7 @@ impl Engine for PostgresTable {
         columns: &[usize],
         progress: &dyn Progress,
         visit: &mut Visit<'_>,
-    ) -> Result<Answer<()>, TableError> {
+    ) -> Result<EngineAnswer<()>, TableError> {
         let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = snapshot.builder(columns)?;
         let mut builder = fresh.clone();
@@ -226,6 +228,6 @@ impl Engine for PostgresTable {
         if builder.rows() > 0 {
             visit(vec![self.recoded(builder, columns)?])?;
         }
-        Ok(Answer::Exact(()))
+        Ok(EngineAnswer::Exact(()))
     }
 }

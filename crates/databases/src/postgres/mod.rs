@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hedgerow_config::Selection;
-use hedgerow_table::read::{Cell, Held, ReadOptions};
+use hedgerow_table::read::{Cell, HeldTable, ReadOptions};
 use hedgerow_table::{InputError, Progress, Spill, Table, TableBuilder, TableError};
 use postgres::Client;
 use postgres::error::{DbError, SqlState};
@@ -23,8 +23,8 @@ use postgres::error::{DbError, SqlState};
 use crate::parameters::Parameters;
 use crate::{identifier, nested, no_table, only_table, select, wanted};
 use ahead::ReadAhead;
-use cell_type::CellType;
-pub(crate) use connect::Session;
+use cell_type::PostgresType;
+pub(crate) use connect::PostgresSession;
 use copy::CopyRows;
 
 /// Rows between two looks at whether to go on, and the time between two while none come.
@@ -46,10 +46,10 @@ pub(crate) fn read_within(
     selection: Option<&Selection>,
     options: &ReadOptions<'_>,
     spill: &Spill,
-) -> Result<Held, TableError> {
+) -> Result<HeldTable, TableError> {
     match read_up_to(spill.held_max(), parameters, selection, options)? {
-        Some(table) => Ok(Held::Memory(table)),
-        None => engine::open(parameters, selection, options, spill).map(Held::Outside),
+        Some(table) => Ok(HeldTable::Memory(table)),
+        None => engine::open(parameters, selection, options, spill).map(HeldTable::Outside),
     }
 }
 
@@ -88,13 +88,13 @@ fn read_up_to(
 /// A table or a query as it stands at one moment, in a transaction that ends with the connection.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    session: Session,
+    session: PostgresSession,
     place: String,
     /// The clause after `FROM`.
     from: String,
     header: Vec<String>,
     /// Those that are read.
-    columns: Vec<(String, CellType)>,
+    columns: Vec<(String, PostgresType)>,
     /// About those that no table can hold.
     skipped: Vec<InputError>,
 }
@@ -106,7 +106,7 @@ impl Snapshot {
         options: &ReadOptions<'_>,
     ) -> Result<Snapshot, TableError> {
         let place = parameters.shown();
-        let mut session = Session::open(parameters)?;
+        let mut session = PostgresSession::open(parameters)?;
         let failed = |error: &postgres::Error| failure(&place, error);
         // Every digit of a float, so that different ones have different texts.
         let begin = "SET extra_float_digits = 3; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -115,12 +115,12 @@ impl Snapshot {
         let statement = session.client.prepare(&format!("SELECT * FROM {from}")).map_err(|error| failed(&error))?;
         let header: Vec<String> = statement.columns().iter().map(|column| column.name().to_owned()).collect();
         let found = statement.columns().iter();
-        let found = found.map(|column| (column.name(), CellType::of(column.type_(), column.type_modifier())));
+        let found = found.map(|column| (column.name(), PostgresType::of(column.type_(), column.type_modifier())));
         let (columns, skipped) = wanted(found, &place, options)?;
         Ok(Snapshot { session, place, from, header, columns, skipped })
     }
 
-    fn types(&self, columns: &[usize]) -> Vec<CellType> {
+    fn types(&self, columns: &[usize]) -> Vec<PostgresType> {
         columns.iter().map(|&index| self.columns[index].1).collect()
     }
 
@@ -134,7 +134,7 @@ impl Snapshot {
     fn copy(
         &mut self,
         statement: &str,
-        types: Vec<CellType>,
+        types: Vec<PostgresType>,
         progress: &dyn Progress,
         take: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), TableError>,
     ) -> Result<(), TableError> {

@@ -3,9 +3,9 @@
 use hedgerow_table::{InputError, Kind, Refusal, TableError};
 use postgres::{IsolationLevel, Transaction};
 
-use super::cell_type::CellType;
+use super::cell_type::PostgresType;
 use super::copy::{CopyRows, RowWriter};
-use super::{Session, failure};
+use super::{PostgresSession, failure};
 use crate::identifier;
 use crate::parameters::Parameters;
 use crate::released::{GiveRows, MANIFEST, Store, TakeRow, manifest_text, tables_of};
@@ -57,12 +57,12 @@ pub(crate) fn fetch(
     fetch(&mut Tables { transaction: &mut snapshot, schema: &schema, place: &place })
 }
 
-fn open(parameters: &Parameters<'_>) -> Result<(Session, String), TableError> {
+fn open(parameters: &Parameters<'_>) -> Result<(PostgresSession, String), TableError> {
     if super::connect::divided(parameters.base()).1.is_none() {
         let hint = "a release has a schema of its own: postgres://host/database/schema";
         return Err(TableError::input(parameters.shown(), "the address names no schema", hint));
     }
-    let mut session = Session::open(parameters)?;
+    let mut session = PostgresSession::open(parameters)?;
     let schema = session.schema.take().unwrap_or_default();
     Ok((session, schema))
 }
@@ -135,7 +135,8 @@ fn declared(kind: Kind) -> &'static str {
 }
 
 /// Everything in a schema but its tables, by kind and name: views, sequences, indexes and types,
-/// triggers, rules, functions, constraints, defaults, comments.
+/// triggers, rules, functions, constraints, defaults, comments, policies that hide rows, and
+/// whatever else is of the schema (statistics, collations, operators).
 const BESIDE_TABLES: &str = "\
     SELECT CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' \
       WHEN 'i' THEN 'index' WHEN 'r' THEN 'table' WHEN 'c' THEN 'type' ELSE 'relation' END AS kind, c.relname::text AS name \
@@ -157,6 +158,14 @@ const BESIDE_TABLES: &str = "\
     UNION ALL SELECT 'default value', a.attname::text FROM pg_attrdef f JOIN pg_class c ON c.oid = f.adrelid \
       JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum \
       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
+    UNION ALL SELECT 'policy', p.polname::text FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid \
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
+    UNION ALL SELECT 'row security of', c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+      WHERE n.nspname = $1 AND c.relrowsecurity \
+    UNION ALL SELECT 'object', pg_describe_object(d.classid, d.objid, d.objsubid) FROM pg_depend d \
+      JOIN pg_namespace n ON n.oid = d.refobjid WHERE d.refclassid = 'pg_namespace'::regclass AND n.nspname = $1 \
+      AND d.classid NOT IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_type'::regclass, 'pg_constraint'::regclass, \
+        'pg_default_acl'::regclass) \
     ORDER BY 1, 2";
 
 /// The columns of the tables in a schema. One that was dropped keeps its values.
@@ -217,7 +226,7 @@ impl Store for Tables<'_, '_> {
         let statement = self.transaction.prepare(&statement).map_err(|error| failed(&error))?;
         let mut types = Vec::new();
         for column in statement.columns() {
-            types.push(CellType::of(column.type_(), column.type_modifier()).map_err(|found| {
+            types.push(PostgresType::of(column.type_(), column.type_modifier()).map_err(|found| {
                 let problem = format!("column `{}` of `{table}` has the type {found}", column.name());
                 TableError::input(self.place, problem, "no release has that: do not trust this one")
             })?);

@@ -276,7 +276,7 @@ impl Store for Tables<'_> {
         let statement = format!("INSERT INTO {} ({}) VALUES ({marks})", identifier(table), listed(columns));
         let mut statement = self.connection.prepare(&statement).map_err(|error| self.failed(error))?;
         give(&mut |cells| {
-            let values = rusqlite::params_from_iter(cells.iter().map(Value));
+            let values = rusqlite::params_from_iter(cells.iter().map(SqliteValue));
             statement.execute(values).map(|_| ()).map_err(|error| self.failed(error))
         })
     }
@@ -302,9 +302,9 @@ impl Store for Tables<'_> {
 }
 
 /// A cell as SQLite takes it. A date is its text.
-struct Value<'c>(&'c Cell<'c>);
+struct SqliteValue<'c>(&'c Cell<'c>);
 
-impl ToSql for Value<'_> {
+impl ToSql for SqliteValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self.0 {
             Cell::Missing => ToSqlOutput::Borrowed(ValueRef::Null),

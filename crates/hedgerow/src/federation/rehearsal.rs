@@ -9,7 +9,7 @@ use hedgerow_table::{InputError, Table};
 use super::{Profile, agree};
 use crate::{Error, Policy};
 
-/// What a joint run would find, open and send.
+/// The result of a joint run in rehearsal: what it would find, open and send.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Rehearsal {

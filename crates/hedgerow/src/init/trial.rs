@@ -8,7 +8,7 @@ use hedgerow_policy::{Method, Policy, Role};
 use hedgerow_table::{Column, Table, TableError};
 
 use crate::folder::Folder;
-use crate::{Compare, Compared, Error, ErrorKind, MeasureOptions, Monitor};
+use crate::{Adversary, Audit, Compare, Compared, Error, ErrorKind, MeasureOptions, Monitor, Publish};
 
 /// Rows on which the methods are tried.
 const TRIED_ROWS: usize = 1000;
@@ -40,21 +40,30 @@ pub(super) fn combinations_are_missing(table: &Table, proposed: &Proposal) -> bo
     Impossible::new(&of(Role::Quasi), &of(Role::Sensitive)).count() > 0
 }
 
+/// The people whom combinations that cannot occur leave too few rows or one value.
+pub(super) struct Exposed {
+    pub(super) people: u64,
+    /// The protected attributes of which this is so.
+    pub(super) attributes: Vec<String>,
+    /// Whether everyone was examined.
+    pub(super) all: bool,
+}
+
 /// A proposed policy over a sample of the rows.
-pub(super) struct Trial {
+pub(super) struct PolicyTrial {
     pub(super) policy: Policy,
     rows: Table,
     /// The hierarchy files.
-    _folder: Folder,
+    folder: Folder,
 }
 
-impl Trial {
+impl PolicyTrial {
     /// `None` where the policy cannot be tried.
-    pub(super) fn new(table: &Table, proposed: &Proposal) -> Result<Option<Trial>, Error> {
-        Trial::of_rows(table, proposed, TRIED_ROWS)
+    pub(super) fn new(table: &Table, proposed: &Proposal) -> Result<Option<PolicyTrial>, Error> {
+        PolicyTrial::of_rows(table, proposed, TRIED_ROWS)
     }
 
-    pub(super) fn of_rows(table: &Table, proposed: &Proposal, rows: usize) -> Result<Option<Trial>, Error> {
+    pub(super) fn of_rows(table: &Table, proposed: &Proposal, rows: usize) -> Result<Option<PolicyTrial>, Error> {
         const NODES_MAX: u64 = 2000;
         let folder = Folder::new()?;
         for (path, text) in &proposed.files {
@@ -67,7 +76,7 @@ impl Trial {
         let Ok(mut policy) = Policy::parse(&proposed.policy, &path) else { return Ok(None) };
         policy.publish.max_nodes = Some(NODES_MAX);
         policy.publish.max_seconds = None;
-        Ok(Some(Trial { policy, rows: some_rows(table, proposed.unit.as_deref(), rows), _folder: folder }))
+        Ok(Some(PolicyTrial { policy, rows: some_rows(table, proposed.unit.as_deref(), rows), folder }))
     }
 
     /// The result of each method.
@@ -93,6 +102,30 @@ impl Trial {
             Err(error) if matches!(error.kind(), ErrorKind::Canceled | ErrorKind::Io) => Err(error),
             Err(_) => Ok(None),
         }
+    }
+
+    /// The people whom the adversary `consistency` would find in a release of `policy`, this draft,
+    /// when it knows everyone; `None` where that is not known.
+    pub(super) fn exposed(&self, policy: &str, monitor: &Monitor<'_>) -> Result<Option<Exposed>, Error> {
+        let path = self.folder.path().join("policy.toml");
+        let Ok(policy) = crate::Policy::parse(policy, &path) else { return Ok(None) };
+        let released = Publish::new(&policy, self.folder.path().join("release")).source(&self.rows).run_with(monitor);
+        let release = match released.and_then(|published| published.open()) {
+            Ok(release) => release,
+            Err(error) if matches!(error.kind(), ErrorKind::Canceled | ErrorKind::Io) => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        let audit = Audit::new(&[release]).policy(&policy).people(&self.rows).adversaries([Adversary::Consistency]);
+        let findings = audit.run_with(monitor)?.findings;
+        let mut people: Vec<u32> = findings.iter().flat_map(|finding| finding.people_at_risk.iter().copied()).collect();
+        people.sort_unstable();
+        people.dedup();
+        let at_risk = findings.iter().filter(|finding| finding.at_risk > 0);
+        let attributes = at_risk.filter_map(|finding| finding.protect.clone()).collect();
+        // The adversary stops after many comparisons, where labels overlap.
+        let all = findings.iter().all(|finding| finding.people == self.rows.rows as u64);
+        let people = people.len() as u64;
+        Ok((all || people > 0).then_some(Exposed { people, attributes, all }))
     }
 
     /// Those of the protected attributes whose rules make the others lose more than half. They are

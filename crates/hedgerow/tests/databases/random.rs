@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hedgerow::{Cells, ErrorKind, Policy, Publish, ReadOptions, Table};
+use hedgerow::{ColumnCells, ErrorKind, Policy, Publish, ReadOptions, Table};
 use hedgerow_table::Kind;
 use hedgerow_table::date::Date;
 use rand::rngs::StdRng;
@@ -39,13 +39,13 @@ fn people(rng: &mut StdRng) -> Vec<Person> {
 
 fn in_memory(people: &[Person]) -> Table {
     let columns = [
-        ("name", Cells::from(people.iter().map(|_| "x".to_owned()).collect::<Vec<_>>())),
-        ("age", Cells::from(people.iter().map(|person| person.0).collect::<Vec<_>>())),
-        ("zip", Cells::from(people.iter().map(|person| person.1.clone()).collect::<Vec<_>>())),
-        ("born", Cells::Dates(people.iter().map(|person| person.2).collect())),
-        ("income", Cells::from(people.iter().map(|person| person.3).collect::<Vec<_>>())),
-        ("active", Cells::Booleans(people.iter().map(|person| person.4).collect())),
-        ("disease", Cells::from(people.iter().map(|person| person.5.clone()).collect::<Vec<_>>())),
+        ("name", ColumnCells::from(people.iter().map(|_| "x".to_owned()).collect::<Vec<_>>())),
+        ("age", ColumnCells::from(people.iter().map(|person| person.0).collect::<Vec<_>>())),
+        ("zip", ColumnCells::from(people.iter().map(|person| person.1.clone()).collect::<Vec<_>>())),
+        ("born", ColumnCells::Dates(people.iter().map(|person| person.2).collect())),
+        ("income", ColumnCells::from(people.iter().map(|person| person.3).collect::<Vec<_>>())),
+        ("active", ColumnCells::Booleans(people.iter().map(|person| person.4).collect())),
+        ("disease", ColumnCells::from(people.iter().map(|person| person.5.clone()).collect::<Vec<_>>())),
     ];
     let kinds = ["zip", "disease"].map(|name| (name.to_owned(), Kind::Category));
     let options = ReadOptions { kinds: HashMap::from(kinds), ..ReadOptions::default() };
@@ -190,7 +190,7 @@ fn memory_and_postgres_as_an_engine_give_the_same_bytes() {
     assert!(seeds.len() == 1 || released > seeds.len() / 2, "{released} releases of {} tables", seeds.len());
 }
 
-/// What the server takes for equal and a reader does not, and the other way round: numerics with
+/// Values that the server takes for equal and a reader does not, and the reverse: numerics with
 /// other digits, floats with another sign, texts under a collation that ignores case, padded texts,
 /// texts that count as missing.
 #[test]
@@ -222,19 +222,19 @@ fn postgres_as_an_engine_tells_apart_what_readers_tell_apart() {
 
 /// As [`outcome`], with the rows at the server.
 fn from_engine(policy: &Policy, folder: &Path) -> Result<std::collections::BTreeMap<String, Vec<u8>>, String> {
-    use hedgerow_publish::{PublishError, PublishOptions, RowStore, Source};
-    use hedgerow_table::read::Held;
+    use hedgerow_publish::{PublishError, PublishOptions, RowSource, RowStore};
+    use hedgerow_table::read::HeldTable;
     use hedgerow_table::{Spill, TableError};
     let spill = Spill::new(folder, 1 << 20).with_held(0);
     let open = |options: &ReadOptions<'_>| {
         let database = policy.as_ref().source.database.as_ref().expect("a source in a database");
         match hedgerow_databases::read_within(database, options, &spill)? {
-            Held::Outside(engine) => Ok(RowStore::Outside(engine, &spill)),
+            HeldTable::Outside(engine) => Ok(RowStore::Outside(engine, &spill)),
             held => panic!("no row fits in no memory: {held:?}"),
         }
     };
     let options = PublishOptions { seed: Some(7), ..PublishOptions::to(folder.join("release")) };
-    match hedgerow_publish::publish(policy.as_ref(), Source::Open(&open), &options) {
+    match hedgerow_publish::publish(policy.as_ref(), RowSource::Open(&open), &options) {
         Ok(_) => {
             let found = files(&folder.join("release"));
             std::fs::remove_dir_all(folder.join("release")).unwrap();
@@ -247,7 +247,7 @@ fn from_engine(policy: &Policy, folder: &Path) -> Result<std::collections::BTree
     }
 }
 
-/// What a directory holds, a release in a database holds too.
+/// A release in a database has the content of one in a directory.
 fn compare_released(seed: u64, address: &str, folder: &Path) {
     let people = people(&mut StdRng::seed_from_u64(seed));
     let table = in_memory(&people);

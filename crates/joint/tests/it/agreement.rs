@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_joint::{AGREEMENT_VERSION, ANSWERED_VERSIONS, Agreed, Attribute, Joint, Profile, Share};
+use hedgerow_joint::{AGREEMENT_VERSION, ANSWERED_VERSIONS, Agreed, Joint, JointAttribute, Profile, Share};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Tree;
 use hedgerow_publish::bind::{Bound, declared_table, read_source};
 use hedgerow_smc::baseline::Chances;
-use hedgerow_smc::{BurnBook, Coins, Digest, Fault, Limits, Roster, masked, simulate};
+use hedgerow_smc::{BurnBook, Coins, Digest, Fault, Roster, RunLimits, masked, simulate};
 use hedgerow_table::progress::NoProgress;
 
 const ROWS: [&str; 3] =
@@ -34,7 +34,7 @@ fn agreed(policy: &Policy) -> Agreed {
     let table = declared_table(policy).unwrap();
     let bound = Bound::new(policy, &table).unwrap();
     let attributes = bound.judged_domains().into_iter();
-    let attributes = attributes.map(|(name, domain)| Attribute { name: name.to_owned(), domain: domain.clone() });
+    let attributes = attributes.map(|(name, domain)| JointAttribute { name: name.to_owned(), domain: domain.clone() });
     let agreed = crate::joint::agree(&bound, true, false).unwrap();
     agreed.declared(attributes.collect()).unwrap()
 }
@@ -129,12 +129,12 @@ fn everything_that_is_agreed_on_is_in_the_digest() {
         |agreed| agreed.sites = 2,
         |agreed| agreed.towards = 1,
         |agreed| agreed.apart = true,
-        |agreed| agreed.limits = Limits { rounds_max: 9, ..Limits::default() },
-        |agreed| agreed.limits = Limits { words_max: 9, ..Limits::default() },
-        |agreed| agreed.limits = Limits { rows_max: 9, ..Limits::default() },
-        |agreed| agreed.limits = Limits { parts_max: 9, ..Limits::default() },
-        |agreed| agreed.limits = Limits { batch_bytes_max: 9, ..Limits::default() },
-        |agreed| agreed.limits = Limits { inbox_bytes_max: 9, ..Limits::default() },
+        |agreed| agreed.limits = RunLimits { rounds_max: 9, ..RunLimits::default() },
+        |agreed| agreed.limits = RunLimits { words_max: 9, ..RunLimits::default() },
+        |agreed| agreed.limits = RunLimits { rows_max: 9, ..RunLimits::default() },
+        |agreed| agreed.limits = RunLimits { parts_max: 9, ..RunLimits::default() },
+        |agreed| agreed.limits = RunLimits { batch_bytes_max: 9, ..RunLimits::default() },
+        |agreed| agreed.limits = RunLimits { inbox_bytes_max: 9, ..RunLimits::default() },
         |agreed| agreed.attributes[0].name.push('x'),
         |agreed| agreed.rules.truncate(1),
         // Which values are near each other decides what closeness means.

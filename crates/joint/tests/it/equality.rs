@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_joint::{Agreed, Attribute, Profile, Share, rehearse};
+use hedgerow_joint::{Agreed, JointAttribute, Profile, Share, rehearse};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::bind::{Bound, declared_table, read_source};
 use hedgerow_publish::local::{Local, recode};
@@ -102,7 +102,8 @@ fn strict_classes_over_declared_values_are_those_of_one_publisher_over_its_own()
         let declared = declared_table(&policy).unwrap();
         let bound = Bound::new(&policy, &declared).unwrap();
         let attributes = bound.judged_domains().into_iter();
-        let attributes = attributes.map(|(name, domain)| Attribute { name: name.to_owned(), domain: domain.clone() });
+        let attributes =
+            attributes.map(|(name, domain)| JointAttribute { name: name.to_owned(), domain: domain.clone() });
         let agreed: Agreed = agree(&bound, true, false).unwrap().declared(attributes.collect()).unwrap();
         let owner: Vec<usize> = (0..rows.len()).map(|row| row % 3).collect();
         let share = |site: usize| {

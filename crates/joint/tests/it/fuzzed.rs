@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_joint::{Agreed, Joint, Profile, rehearse};
 use hedgerow_publish::bind::Bound;
-use hedgerow_smc::{Body, BurnBook, Coins, Fault, Limits, Machine, Message, Question, Roster, Transition, masked};
+use hedgerow_smc::{Body, BurnBook, Coins, Fault, Machine, Message, Question, Roster, RunLimits, Transition, masked};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -63,7 +63,7 @@ fn no_totals_lead_to_a_panic() {
         people.write(folder.path());
         let (policy, table) = read(&folder.path().join("policy.toml"));
         let bound = Bound::new(&policy, &table).unwrap();
-        let limits = Limits { parts_max: 500, rounds_max: 200, rows_max: 1 << 20, ..Limits::default() };
+        let limits = RunLimits { parts_max: 500, rounds_max: 200, rows_max: 1 << 20, ..RunLimits::default() };
         let (sites, towards, strict) = (random.random_range(1..3), seed % 3, seed % 2 == 0);
         let agreed = Arc::new(Agreed { sites, towards, limits, ..agree(&bound, strict, false).unwrap() });
         let share = agreed.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
@@ -96,13 +96,16 @@ fn more_rows_or_parts_than_agreed_on_end_the_run() {
     people.write(folder.path());
     let (policy, table) = read(&folder.path().join("policy.toml"));
     let bound = Bound::new(&policy, &table).unwrap();
-    let fault = |limits: Limits| {
+    let fault = |limits: RunLimits| {
         let agreed = Arc::new(Agreed { limits, ..agree(&bound, true, false).unwrap() });
         let owner: Vec<usize> = (0..40).map(|row| row % 3).collect();
         rehearse(Profile::Masked, &agreed, agreed.deal(&bound.judged_codes(), &owner, 3), 1).map(|_| ()).unwrap_err()
     };
-    assert_eq!(fault(Limits { rows_max: 39, ..Limits::default() }), Fault::Limit { what: "rows", found: 40, max: 39 });
-    let parts = fault(Limits { parts_max: 5, ..Limits::default() });
+    assert_eq!(
+        fault(RunLimits { rows_max: 39, ..RunLimits::default() }),
+        Fault::Limit { what: "rows", found: 40, max: 39 }
+    );
+    let parts = fault(RunLimits { parts_max: 5, ..RunLimits::default() });
     assert!(matches!(parts, Fault::Limit { what: "parts", max: 5, .. }), "{parts}");
 }
 
@@ -116,7 +119,7 @@ fn counts_of_rows_that_do_not_exist_make_no_room() {
     let bound = Bound::new(&policy, &table).unwrap();
     let agreed = agree(&bound, true, false).unwrap();
     let classes = vec![hedgerow_joint::JointClass { region: Vec::new(), rows: 3 }];
-    let joined = hedgerow_joint::Joined { classes, of_row: Vec::new(), depth: 0 };
+    let joined = hedgerow_joint::JointResult { classes, of_row: Vec::new(), depth: 0 };
     assert_eq!(agreed.counted_rows(vec![(0, 0, 1 << 39)], &joined), None);
     assert_eq!(agreed.counted_rows(vec![(0, 0, u64::MAX), (0, 0, 4)], &joined), None);
     assert_eq!(agreed.counted_rows(vec![(1, 0, 3)], &joined), None);

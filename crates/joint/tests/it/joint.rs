@@ -9,12 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_cuts::Span;
-use hedgerow_joint::{Agreed, Joined, Joint, Profile, Rehearsed, Share, rehearse};
+use hedgerow_joint::{Agreed, Joint, JointResult, Profile, Rehearsed, Share, rehearse};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_privacy::{Class, Distribution};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::local::{Local, LocalRecoding, recode};
-use hedgerow_smc::{BurnBook, Coins, Concluded, Entry, Ledger, Question, Roster, masked, simulate};
+use hedgerow_smc::{BurnBook, Coins, Concluded, Ledger, OpenedValues, Question, Roster, masked, simulate};
 use hedgerow_table::Table;
 use hedgerow_table::progress::NoProgress;
 use rand::rngs::StdRng;
@@ -123,7 +123,7 @@ pub(crate) fn split(random: &mut StdRng, rows: usize, custodians: usize) -> Vec<
 }
 
 /// Readers see classes with the same region as one.
-fn sizes(joined: &[Joined]) -> BTreeMap<Region, u64> {
+fn sizes(joined: &[JointResult]) -> BTreeMap<Region, u64> {
     let mut sizes = BTreeMap::new();
     for class in &joined[0].classes {
         *sizes.entry(class.region.clone()).or_default() += class.rows;
@@ -149,11 +149,11 @@ fn by_row_alone(alone: &LocalRecoding) -> Vec<Region> {
 }
 
 /// The region of every row of the union, in the order of the source.
-fn by_row(joined: &[Joined], owner: &[usize]) -> Vec<Region> {
+fn by_row(joined: &[JointResult], owner: &[usize]) -> Vec<Region> {
     classes_by_row(joined, owner).into_iter().map(|class| joined[0].classes[class].region.clone()).collect()
 }
 
-pub(crate) fn classes_by_row(joined: &[Joined], owner: &[usize]) -> Vec<usize> {
+pub(crate) fn classes_by_row(joined: &[JointResult], owner: &[usize]) -> Vec<usize> {
     let mut next = vec![0; joined.len()];
     let mut class = |owner: usize| {
         next[owner] += 1;
@@ -163,7 +163,7 @@ pub(crate) fn classes_by_row(joined: &[Joined], owner: &[usize]) -> Vec<usize> {
 }
 
 /// The sizes that were opened are those that the custodians' own rows add up to.
-fn counted(joined: &[Joined], owner: &[usize], context: &dyn Fn() -> String) {
+fn counted(joined: &[JointResult], owner: &[usize], context: &dyn Fn() -> String) {
     let mut counts = vec![0; joined[0].classes.len()];
     classes_by_row(joined, owner).into_iter().for_each(|class| counts[class] += 1);
     let sizes: Vec<u64> = joined[0].classes.iter().map(|class| class.rows).collect();
@@ -280,11 +280,15 @@ fn relaxed_cuts_divide_whatever_differs_and_leave_every_class_large_enough() {
 }
 
 /// With coins of one's choice.
-fn run_masked(agreed: &Arc<Agreed>, shares: Vec<Share>, coins: impl Fn(u64) -> Coins) -> Option<Vec<Joined>> {
+fn run_masked(agreed: &Arc<Agreed>, shares: Vec<Share>, coins: impl Fn(u64) -> Coins) -> Option<Vec<JointResult>> {
     concluded(agreed, shares, coins).into_iter().map(|concluded| concluded.output).collect()
 }
 
-fn concluded(agreed: &Arc<Agreed>, shares: Vec<Share>, coins: impl Fn(u64) -> Coins) -> Vec<Concluded<Option<Joined>>> {
+fn concluded(
+    agreed: &Arc<Agreed>,
+    shares: Vec<Share>,
+    coins: impl Fn(u64) -> Coins,
+) -> Vec<Concluded<Option<JointResult>>> {
     let roster = Roster::numbered(shares.len()).unwrap();
     let start = |(me, share): (usize, Share)| {
         let permit = BurnBook::default().permit([3; 16], Question::new("classes", b""), &roster).unwrap();
@@ -313,7 +317,7 @@ fn opened_values_depend_on_no_protected_value_and_distinguish_no_people_of_one_v
     let one = concluded(&agreed, shares(&|row| row % 50), coins).remove(0).ledger;
     let other = concluded(&agreed, shares(&|row| 49 - row * 7 % 50), coins).remove(0).ledger;
     assert_eq!(one, other, "the ledger depends on protected values");
-    let by_lot: Vec<&Entry> = one.entries().iter().filter(|entry| entry.what == "half by lot").collect();
+    let by_lot: Vec<&OpenedValues> = one.entries().iter().filter(|entry| entry.what == "half by lot").collect();
     let shared: usize = by_lot.iter().map(|entry| entry.parts.len()).sum();
     assert!(shared > 10, "{shared}");
     // Other lots, other counts: what opens is the lots and not the people.

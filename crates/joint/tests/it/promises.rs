@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hedgerow_joint::{Agreed, Joint, JointRow, Profile, rehearse, rehearse_release};
 use hedgerow_publish::bind::Bound;
-use hedgerow_smc::{Coins, Inquiry as _, Kind, Operation, Turn};
+use hedgerow_smc::{Coins, Inquiry as _, OpenedKind, Operation, Turn};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -156,7 +156,7 @@ fn histograms_open_only_where_shares_are_judged_and_sizes_hold_towards_custodian
         let agreed = Arc::new(Agreed { towards, ..agree(&bound, seed % 3 > 0, false).unwrap() });
         let shares = agreed.deal(&bound.judged_codes(), &owner, custodians);
         let ledger = rehearse(Profile::Masked, &agreed, shares, seed).unwrap().ledger;
-        let histograms: Vec<_> = ledger.entries().iter().filter(|entry| entry.kind == Kind::Histograms).collect();
+        let histograms: Vec<_> = ledger.entries().iter().filter(|entry| entry.kind == OpenedKind::Histograms).collect();
         if people.frequency == 1 && people.tenths == 10 {
             assert!(histograms.is_empty(), "seed {seed}: rows and different values need no histogram");
             none += 1;
@@ -202,7 +202,13 @@ fn every_entry_of_the_ledger_names_its_part_and_comparisons_their_thresholds() {
             compared.insert(entry.kind);
         }
     }
-    let expected = [Kind::CountsAtProbe, Kind::Sizes, Kind::Sites, Kind::Holders, Kind::ClippedSizes];
+    let expected = [
+        OpenedKind::CountsAtProbe,
+        OpenedKind::Sizes,
+        OpenedKind::Sites,
+        OpenedKind::Holders,
+        OpenedKind::ClippedSizes,
+    ];
     assert_eq!(compared, BTreeSet::from(expected));
 }
 
@@ -260,11 +266,15 @@ fn everybodys_rows_arrive_and_nothing_opens_that_was_not_announced() {
         expected.sort();
         rows.sort();
         assert_eq!(rows, expected, "seed {seed}");
-        let announced: BTreeSet<Kind> = agreed.announce(profile).into_iter().flat_map(|(_, kinds)| kinds).collect();
-        let opened: BTreeSet<Kind> = found.ledger.counts().into_iter().map(|(kind, _)| kind).collect();
+        let announced: BTreeSet<OpenedKind> =
+            agreed.announce(profile).into_iter().flat_map(|(_, kinds)| kinds).collect();
+        let opened: BTreeSet<OpenedKind> = found.ledger.counts().into_iter().map(|(kind, _)| kind).collect();
         assert!(opened.is_subset(&announced), "seed {seed}: {opened:?} of {announced:?}");
-        assert_eq!(opened.contains(&Kind::Rows), carries, "seed {seed}: what can be counted does not travel");
-        assert!(!announced.contains(&Kind::Sites) && !announced.contains(&Kind::Objections), "no rule requires these");
+        assert_eq!(opened.contains(&OpenedKind::Rows), carries, "seed {seed}: what can be counted does not travel");
+        assert!(
+            !announced.contains(&OpenedKind::Sites) && !announced.contains(&OpenedKind::Objections),
+            "no rule requires these"
+        );
     }
 }
 

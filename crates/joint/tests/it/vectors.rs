@@ -8,11 +8,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hedgerow_joint::{AgreedRef, Joined, Joint, Share};
+use hedgerow_joint::{AgreedRef, Joint, JointResult, Share};
 use hedgerow_publish::bind::Bound;
 use hedgerow_smc::simulate::{self, Delivery};
 use hedgerow_smc::{
-    BurnBook, Coins, Concluded, Fault, Kind, Ledger, Machine, Message, Question, Roster, Transition, baseline, masked,
+    BurnBook, Coins, Concluded, Fault, Ledger, Machine, Message, OpenedKind, Question, Roster, Transition, baseline,
+    masked,
 };
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn shown(joined: &Joined) -> Value {
+fn shown(joined: &JointResult) -> Value {
     let spans = |class: &hedgerow_joint::JointClass| {
         class.region.iter().map(|span| json!([span.first, span.last])).collect::<Vec<_>>()
     };
@@ -53,7 +54,7 @@ fn shown(joined: &Joined) -> Value {
 }
 
 fn opened(ledger: &Ledger) -> Value {
-    let entry = |entry: &hedgerow_smc::Entry| {
+    let entry = |entry: &hedgerow_smc::OpenedValues| {
         json!({ "round": entry.round, "kind": format!("{:?}", entry.kind), "what": entry.what,
         "parts": entry.parts, "attribute": entry.attribute, "at_least": entry.at_least, "values": entry.values })
     };
@@ -61,7 +62,10 @@ fn opened(ledger: &Ledger) -> Value {
 }
 
 /// One profile: all messages, classes, what was opened, and what is refused.
-fn run<M: Machine<Output = Concluded<Option<Joined>>>>(name: &str, start: &dyn Fn(usize) -> Transition<M>) -> Value {
+fn run<M: Machine<Output = Concluded<Option<JointResult>>>>(
+    name: &str,
+    start: &dyn Fn(usize) -> Transition<M>,
+) -> Value {
     let mut received: Vec<Vec<u8>> = Vec::new();
     let mut senders = Vec::new();
     let watcher = |delivery: &Delivery| {
@@ -128,7 +132,7 @@ fn a_whole_joint_run() {
     let chances = baseline::Chances::default();
     let ring = |me: usize| baseline::start(permit(), me as u16, joint(me), chances, coins(me)).unwrap();
     let rows = |share: &Share| json!({ "ranks": share.ranks, "codes": share.codes });
-    let announced: Vec<String> = agreed.may_open().iter().map(|kind: &Kind| format!("{kind:?}")).collect();
+    let announced: Vec<String> = agreed.may_open().iter().map(|kind: &OpenedKind| format!("{kind:?}")).collect();
     let computed = json!({
         "version": 2, "session": "5e".repeat(16), "question": hex(&Question::new("classes", b"vector").digest()),
         "rules": ["k-anonymity, k = 2", "distinct-l-diversity, l = 2"], "cuts": "strict", "people": PEOPLE,

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hedgerow_audit::query::parts::Outline;
-use hedgerow_audit::query::{self, Answer, AnswerError, Bounds, Cell, ColumnKind};
-use hedgerow_release::{Release, Tables};
+use hedgerow_audit::query::{self, Answer, AnswerCell, AnswerError, Bounds, ColumnKind};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_smc::Digest;
 use hedgerow_table::progress::NoProgress;
 
-use super::budget::Held;
-use super::catalog::{Column, Until};
-use super::copy::Format;
-use super::kind::{Kind, Value};
-use super::refusal::{INTERNAL, NOT_READY, Refusal, TOO_MUCH};
+use super::budget::HeldBytes;
+use super::catalog::{CatalogColumn, Until};
+use super::copy::CopyFormat;
+use super::kind::{SqlType, SqlValue};
+use super::refusal::{INTERNAL, NOT_READY, StatementRefusal, TOO_MUCH};
 use crate::outlines::Outlines;
 use crate::part::Common;
 use crate::question::{Totals, Unanswered};
@@ -26,36 +26,36 @@ const EPOCHS_MAX: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Heading {
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: SqlType,
 }
 
 /// An answer as rows.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct AnswerRows {
     pub(super) headings: Vec<Heading>,
-    pub(super) rows: Vec<Vec<Value>>,
+    pub(super) rows: Vec<Vec<SqlValue>>,
     /// Notes for the reader.
     pub(super) notes: Vec<String>,
     /// The memory that the rows take, where they are many.
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<HeldBytes>,
 }
 
 /// The result of a statement.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum StatementResult {
     /// With the first word of the tag that says how many rows were sent.
-    Rows(Rows, &'static str),
-    Copy(Rows, Format),
+    Rows(AnswerRows, &'static str),
+    Copy(AnswerRows, CopyFormat),
     Tag(String),
 }
 
 /// The limits of an answer, and its columns.
 #[derive(Debug)]
-pub(super) struct Limits {
+pub(super) struct AnswerLimits {
     /// Whether what is certain and possible is shown.
     pub(super) bounds: bool,
     pub(super) rows_max: usize,
-    pub(super) held: Held,
+    pub(super) held: HeldBytes,
     pub(super) until: Until,
 }
 
@@ -92,9 +92,10 @@ impl Epochs {
         Epochs { data, outlines, terms, open: Mutex::new(BTreeMap::new()) }
     }
 
-    pub(super) fn get(&self, number: u64) -> Result<Epoch, Refusal> {
-        let unread =
-            || Refusal::new(INTERNAL, format!("epoch {number} cannot be read at this node"), "see its operator");
+    pub(super) fn get(&self, number: u64) -> Result<Epoch, StatementRefusal> {
+        let unread = || {
+            StatementRefusal::new(INTERNAL, format!("epoch {number} cannot be read at this node"), "see its operator")
+        };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(epoch) = open.get(&number) {
             return Ok(epoch.clone());
@@ -102,7 +103,7 @@ impl Epochs {
         let epoch = match Common::read(&crate::query::folder(&self.data, number)).map_err(|_| unread())? {
             Some(common) if common.terms.0 != self.terms => {
                 let problem = format!("epoch {number} was published under other terms than those of today");
-                return Err(Refusal::new(NOT_READY, problem, "its rows cannot be queried any more"));
+                return Err(StatementRefusal::new(NOT_READY, problem, "its rows cannot be queried any more"));
             }
             Some(common) => Epoch::Apart(self.outlines.of(number, &common.classes).map_err(|_| unread())?),
             None => {
@@ -118,8 +119,8 @@ impl Epochs {
     }
 }
 
-impl From<Unanswered> for Refusal {
-    fn from(unanswered: Unanswered) -> Refusal {
+impl From<Unanswered> for StatementRefusal {
+    fn from(unanswered: Unanswered) -> StatementRefusal {
         match unanswered {
             Unanswered::Refused(error) => error.into(),
             Unanswered::Failed { why, about } => {
@@ -127,49 +128,49 @@ impl From<Unanswered> for Refusal {
                     Some(name) => format!("all custodians answer together, and {name} did not: try again later"),
                     None => "try again later".to_owned(),
                 };
-                Refusal::new(NOT_READY, why, hint)
+                StatementRefusal::new(NOT_READY, why, hint)
             }
         }
     }
 }
 
-impl From<AnswerError> for Refusal {
-    fn from(error: AnswerError) -> Refusal {
+impl From<AnswerError> for StatementRefusal {
+    fn from(error: AnswerError) -> StatementRefusal {
         match error {
             AnswerError::Table(error) => error.into(),
-            other => Refusal::new(TOO_MUCH, other.to_string(), "use LIMIT, GROUP BY or fewer columns"),
+            other => StatementRefusal::new(TOO_MUCH, other.to_string(), "use LIMIT, GROUP BY or fewer columns"),
         }
     }
 }
 
 /// An answer from what all custodians counted.
-pub(super) fn answer_totals(totals: &Totals, sql: &str, limits: Limits) -> Result<Rows, Refusal> {
+pub(super) fn answer_totals(totals: &Totals, sql: &str, limits: AnswerLimits) -> Result<AnswerRows, StatementRefusal> {
     let answered = totals.with_release(|release| answer(release, sql, limits));
-    answered.unwrap_or_else(|| Err(Refusal::new(INTERNAL, "the custodians counted what no rows have", "")))
+    answered.unwrap_or_else(|| Err(StatementRefusal::new(INTERNAL, "the custodians counted what no rows have", "")))
 }
 
 /// The columns of the table `data`, for the catalog.
-pub(super) fn columns(release: &Release) -> Vec<Column> {
-    let Tables::Generalized(released) = release.tables() else { return Vec::new() };
+pub(super) fn columns(release: &Release) -> Vec<CatalogColumn> {
+    let ReleaseTables::Generalized(released) = release.tables() else { return Vec::new() };
     let column = |column: &hedgerow_table::Column| {
         let values = release.codebook().labels(&column.name).len();
-        let kind = if column.domain.kind().is_number() { Kind::Numeric } else { Kind::Text };
+        let kind = if column.domain.kind().is_number() { SqlType::Numeric } else { SqlType::Text };
         let description = match values {
             0 => "as in the source".to_owned(),
             _ => format!("{values} labels; what each covers is in the release's codebook"),
         };
-        Column { name: column.name.clone(), kind, description }
+        CatalogColumn { name: column.name.clone(), kind, description }
     };
     released.table.columns.iter().map(column).collect()
 }
 
 /// Which columns an answer would have.
-pub(super) fn describe(release: &Release, sql: &str, bounds: bool) -> Result<Vec<Heading>, Refusal> {
+pub(super) fn describe(release: &Release, sql: &str, bounds: bool) -> Result<Vec<Heading>, StatementRefusal> {
     Ok(headings(&query::columns(release, sql)?, bounds))
 }
 
-pub(super) fn answer(release: &Release, sql: &str, limits: Limits) -> Result<Rows, Refusal> {
-    let Limits { bounds, rows_max, mut held, until } = limits;
+pub(super) fn answer(release: &Release, sql: &str, limits: AnswerLimits) -> Result<AnswerRows, StatementRefusal> {
+    let AnswerLimits { bounds, rows_max, mut held, until } = limits;
     // The answer and its rows are in memory at the same time.
     let bytes_max = held.left() / 2;
     let canceled = || until.is_over();
@@ -181,28 +182,28 @@ pub(super) fn answer(release: &Release, sql: &str, limits: Limits) -> Result<Row
         held.add_row(&row)?;
         rows.push(row);
     }
-    Ok(Rows { headings, rows, notes: answer.notes, held: Some(held) })
+    Ok(AnswerRows { headings, rows, notes: answer.notes, held: Some(held) })
 }
 
-fn headings(columns: &[query::Column], bounds: bool) -> Vec<Heading> {
+fn headings(columns: &[query::AnswerColumn], bounds: bool) -> Vec<Heading> {
     let (mut first, mut last) = (Vec::new(), Vec::new());
-    for query::Column { name, kind } in columns {
-        let heading = |name: String, kind: Kind| Heading { name, kind };
+    for query::AnswerColumn { name, kind } in columns {
+        let heading = |name: String, kind: SqlType| Heading { name, kind };
         match kind {
             ColumnKind::Label { number } => {
-                first.push(heading(name.clone(), if *number { Kind::Numeric } else { Kind::Text }));
+                first.push(heading(name.clone(), if *number { SqlType::Numeric } else { SqlType::Text }));
             }
             ColumnKind::Count | ColumnKind::Amount => {
-                first.push(heading(name.clone(), Kind::Float8));
-                let kind = if *kind == ColumnKind::Count { Kind::Int8 } else { Kind::Float8 };
+                first.push(heading(name.clone(), SqlType::Float8));
+                let kind = if *kind == ColumnKind::Count { SqlType::Int8 } else { SqlType::Float8 };
                 last.extend(["certain", "possible"].map(|bound| heading(format!("{name}_{bound}"), kind)));
             }
             ColumnKind::Day => {
-                first.push(heading(name.clone(), Kind::Text));
-                last.extend(["certain", "possible"].map(|bound| heading(format!("{name}_{bound}"), Kind::Text)));
+                first.push(heading(name.clone(), SqlType::Text));
+                last.extend(["certain", "possible"].map(|bound| heading(format!("{name}_{bound}"), SqlType::Text)));
             }
             ColumnKind::Share => {
-                last.extend([heading("certain".to_owned(), Kind::Bool), heading(name.clone(), Kind::Float8)]);
+                last.extend([heading("certain".to_owned(), SqlType::Bool), heading(name.clone(), SqlType::Float8)]);
             }
         }
     }
@@ -212,35 +213,35 @@ fn headings(columns: &[query::Column], bounds: bool) -> Vec<Heading> {
     first
 }
 
-fn row(answer: &Answer, cells: &[Cell], bounds: bool) -> Result<Vec<Value>, Refusal> {
+fn row(answer: &Answer, cells: &[AnswerCell], bounds: bool) -> Result<Vec<SqlValue>, StatementRefusal> {
     let (mut first, mut last) = (Vec::new(), Vec::new());
     // What is unknown or unbounded is null, as in JSON.
-    let finite = |value: f64| if value.is_finite() { Value::Float(value) } else { Value::Null };
+    let finite = |value: f64| if value.is_finite() { SqlValue::Float(value) } else { SqlValue::Null };
     for (cell, column) in cells.iter().zip(&answer.columns) {
         match cell {
-            Cell::Label(None) => first.push(Value::Null),
-            Cell::Label(Some(text)) => {
+            AnswerCell::Label(None) => first.push(SqlValue::Null),
+            AnswerCell::Label(Some(text)) => {
                 let number = column.kind == (ColumnKind::Label { number: true });
                 if number && text.parse::<f64>().is_err() {
-                    return Err(Refusal::new(INTERNAL, "a label in a column of numbers is not a number", ""));
+                    return Err(StatementRefusal::new(INTERNAL, "a label in a column of numbers is not a number", ""));
                 }
-                first.push(Value::Text(text.clone()));
+                first.push(SqlValue::Text(text.clone()));
             }
-            Cell::Estimate(found) if column.kind == ColumnKind::Day => {
-                let day = |day: f64| query::day_of(day).map_or(Value::Null, Value::Text);
+            AnswerCell::Estimate(found) if column.kind == ColumnKind::Day => {
+                let day = |day: f64| query::day_of(day).map_or(SqlValue::Null, SqlValue::Text);
                 first.push(day(found.estimate));
                 last.extend([day(found.certain), day(found.possible)]);
             }
-            Cell::Estimate(found) => {
+            AnswerCell::Estimate(found) => {
                 first.push(finite(found.estimate));
                 for bound in [found.certain, found.possible] {
                     last.push(match column.kind {
-                        ColumnKind::Count if bound.is_finite() => Value::Int(bound as i64),
+                        ColumnKind::Count if bound.is_finite() => SqlValue::Int(bound as i64),
                         _ => finite(bound),
                     });
                 }
             }
-            Cell::Share { share, certain } => last.extend([Value::Bool(*certain), finite(*share)]),
+            AnswerCell::Share { share, certain } => last.extend([SqlValue::Bool(*certain), finite(*share)]),
         }
     }
     if bounds {

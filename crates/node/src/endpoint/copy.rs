@@ -2,8 +2,8 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::kind::{Kind, Value};
-use super::refusal::{Refusal, SYNTAX};
+use super::kind::{SqlType, SqlValue};
+use super::refusal::{SYNTAX, StatementRefusal};
 use super::tokens::{value, word};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,17 +15,17 @@ pub(super) enum Style {
 
 /// How rows are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Format {
+pub(super) struct CopyFormat {
     pub(super) style: Style,
     header: bool,
     delimiter: u8,
     null: String,
 }
 
-impl Format {
+impl CopyFormat {
     /// The options after STDOUT.
-    pub(super) fn read(tokens: &[Token]) -> Result<Format, Refusal> {
-        let mut format = Format { style: Style::Text, header: false, delimiter: 0, null: String::new() };
+    pub(super) fn read(tokens: &[Token]) -> Result<CopyFormat, StatementRefusal> {
+        let mut format = CopyFormat { style: Style::Text, header: false, delimiter: 0, null: String::new() };
         let mut null = None;
         let kept = |token: &&Token| !matches!(token, Token::LParen | Token::RParen | Token::Comma | Token::Eq);
         let tokens: Vec<&Token> = tokens.iter().filter(kept).collect();
@@ -46,7 +46,7 @@ impl Format {
                         "text" => Style::Text,
                         "csv" => Style::Csv,
                         "binary" => Style::Binary,
-                        _ => return Err(Refusal::unsupported("this format of COPY", "text, csv or binary")),
+                        _ => return Err(StatementRefusal::unsupported("this format of COPY", "text, csv or binary")),
                     };
                 }
                 "HEADER" => {
@@ -57,15 +57,18 @@ impl Format {
                 }
                 "DELIMITER" | "DELIMITERS" => match next().as_bytes() {
                     [one] if !matches!(one, b'"' | b'\\' | b'\n' | b'\r') => format.delimiter = *one,
-                    _ => return Err(Refusal::new(SYNTAX, "DELIMITER takes one character", "DELIMITER ','")),
+                    _ => return Err(StatementRefusal::new(SYNTAX, "DELIMITER takes one character", "DELIMITER ','")),
                 },
                 "NULL" => null = Some(next()),
                 "ENCODING" => match next().to_lowercase().as_str() {
                     "utf8" | "utf-8" | "unicode" => {}
-                    _ => return Err(Refusal::unsupported("this ENCODING", "everything is sent in UTF8")),
+                    _ => return Err(StatementRefusal::unsupported("this ENCODING", "everything is sent in UTF8")),
                 },
                 _ => {
-                    return Err(Refusal::unsupported("this option of COPY", "FORMAT, HEADER, DELIMITER, NULL"));
+                    return Err(StatementRefusal::unsupported(
+                        "this option of COPY",
+                        "FORMAT, HEADER, DELIMITER, NULL",
+                    ));
                 }
             }
         }
@@ -86,7 +89,7 @@ impl Format {
         }
     }
 
-    pub(super) fn row(&self, row: &[Value], kinds: &[Kind]) -> Result<Vec<u8>, Refusal> {
+    pub(super) fn row(&self, row: &[SqlValue], kinds: &[SqlType]) -> Result<Vec<u8>, StatementRefusal> {
         if self.style != Style::Binary {
             return Ok(self.line(row.iter().zip(kinds).map(|(value, kind)| value.text(*kind))));
         }
@@ -151,23 +154,26 @@ mod tests {
     use super::super::tokens::statements;
     use super::*;
 
-    fn format(options: &str) -> Result<Format, Refusal> {
-        Format::read(&statements(options)?.into_iter().next().unwrap_or_default())
+    fn format(options: &str) -> Result<CopyFormat, StatementRefusal> {
+        CopyFormat::read(&statements(options)?.into_iter().next().unwrap_or_default())
     }
 
     #[test]
     fn rows_are_written_so_that_they_are_read_back() {
-        let kinds = [Kind::Text, Kind::Text, Kind::Float8];
-        let row = [Value::Text("a\tb\\\n".to_owned()), Value::Null, Value::Float(0.5)];
-        let written = |format: &Format| String::from_utf8(format.row(&row, &kinds).unwrap()).unwrap();
+        let kinds = [SqlType::Text, SqlType::Text, SqlType::Float8];
+        let row = [SqlValue::Text("a\tb\\\n".to_owned()), SqlValue::Null, SqlValue::Float(0.5)];
+        let written = |format: &CopyFormat| String::from_utf8(format.row(&row, &kinds).unwrap()).unwrap();
         assert_eq!(written(&format("").unwrap()), "a\\tb\\\\\\n\t\\N\t0.5\n");
         let csv = format("WITH (FORMAT csv, HEADER true, DELIMITER ';')").unwrap();
         assert_eq!(written(&csv), "\"a\tb\\\n\";;0.5\n");
         assert_eq!(csv.begin(&["x", "a;b"]), b"x;\"a;b\"\n");
         assert_eq!(written(&format("CSV NULL 'none'").unwrap()), "\"a\tb\\\n\",none,0.5\n");
-        assert_eq!(format("csv header").unwrap().row(&[Value::Text(String::new())], &kinds[..1]).unwrap(), b"\"\"\n");
+        assert_eq!(
+            format("csv header").unwrap().row(&[SqlValue::Text(String::new())], &kinds[..1]).unwrap(),
+            b"\"\"\n"
+        );
         let binary = format("(FORMAT binary)").unwrap();
-        let bytes = binary.row(&[Value::Int(7), Value::Null], &[Kind::Int4, Kind::Text]).unwrap();
+        let bytes = binary.row(&[SqlValue::Int(7), SqlValue::Null], &[SqlType::Int4, SqlType::Text]).unwrap();
         assert_eq!(bytes, [0, 2, 0, 0, 0, 4, 0, 0, 0, 7, 255, 255, 255, 255]);
         assert_eq!(binary.begin(&[]).len(), 19);
         assert!(

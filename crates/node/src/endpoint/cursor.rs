@@ -2,14 +2,14 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::refusal::{FORWARD_ONLY, Refusal, SYNTAX};
+use super::refusal::{FORWARD_ONLY, SYNTAX, StatementRefusal};
 use super::tokens;
 
 /// How many rows FETCH and MOVE take; nothing for all.
 pub(super) type Count = Option<usize>;
 
 /// The clause after FETCH or MOVE: the number of rows, and the cursor.
-pub(super) fn read_fetch(tokens: &[Token]) -> Result<(String, Count), Refusal> {
+pub(super) fn read_fetch(tokens: &[Token]) -> Result<(String, Count), StatementRefusal> {
     let words: Vec<String> = tokens.iter().map(|token| tokens::word(Some(token))).collect();
     let word = |place: usize| words.get(place).map_or("", String::as_str);
     let number = |place: usize| match tokens.get(place) {
@@ -18,7 +18,7 @@ pub(super) fn read_fetch(tokens: &[Token]) -> Result<(String, Count), Refusal> {
     };
     let direction = match word(0) {
         "PRIOR" | "BACKWARD" | "FIRST" | "LAST" | "ABSOLUTE" | "RELATIVE" => {
-            return Err(Refusal::new(FORWARD_ONLY, "a cursor moves forward only", "FETCH FORWARD 100 FROM …"));
+            return Err(StatementRefusal::new(FORWARD_ONLY, "a cursor moves forward only", "FETCH FORWARD 100 FROM …"));
         }
         "NEXT" => (Some(1), 1),
         "ALL" => (None, 1),
@@ -32,20 +32,20 @@ pub(super) fn read_fetch(tokens: &[Token]) -> Result<(String, Count), Refusal> {
     let at = at + usize::from(matches!(word(at), "FROM" | "IN"));
     match (tokens::name(tokens.get(at)), tokens.len() - at.min(tokens.len())) {
         (Some(name), 1) => Ok((name, count)),
-        _ => Err(Refusal::new(SYNTAX, "no cursor is named", "FETCH FORWARD 100 FROM name")),
+        _ => Err(StatementRefusal::new(SYNTAX, "no cursor is named", "FETCH FORWARD 100 FROM name")),
     }
 }
 
 /// The clause after DECLARE: the name, whether the cursor outlives its transaction, and the
 /// SELECT.
-pub(super) fn read_declare(tokens: &[Token]) -> Result<(String, bool, Vec<Token>), Refusal> {
-    let wrong = || Refusal::new(SYNTAX, "this is not a cursor", "DECLARE name CURSOR FOR SELECT …");
+pub(super) fn read_declare(tokens: &[Token]) -> Result<(String, bool, Vec<Token>), StatementRefusal> {
+    let wrong = || StatementRefusal::new(SYNTAX, "this is not a cursor", "DECLARE name CURSOR FOR SELECT …");
     let name = tokens::name(tokens.first()).ok_or_else(wrong)?;
     let start = tokens.iter().position(|token| tokens::word(Some(token)) == "FOR").ok_or_else(wrong)?;
     let words: Vec<String> = tokens[1..start.max(1)].iter().map(|token| tokens::word(Some(token))).collect();
     let has = |wanted: &str| words.iter().any(|word| word == wanted);
     if has("BINARY") || has("SCROLL") && !has("NO") {
-        return Err(Refusal::unsupported("this kind of cursor", "DECLARE name NO SCROLL CURSOR FOR SELECT …"));
+        return Err(StatementRefusal::unsupported("this kind of cursor", "DECLARE name NO SCROLL CURSOR FOR SELECT …"));
     }
     let known = ["ASENSITIVE", "INSENSITIVE", "NO", "SCROLL", "CURSOR", "WITH", "WITHOUT", "HOLD"];
     if !has("CURSOR") || words.iter().any(|word| !known.contains(&word.as_str())) {

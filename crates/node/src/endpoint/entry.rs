@@ -4,16 +4,16 @@
 use std::time::Instant;
 
 use super::refusal::{PROTOCOL, TOO_MANY_CONNECTIONS};
-use super::session::Session;
+use super::session::EndpointSession;
 use super::stream::{Ended, is_late};
 use super::tokens::DATABASE;
 use super::wire::{Body, Message, UNAUTHENTICATED_BYTES_MAX, WireError, put_text, read_message};
 use crate::peer::Role;
-use crate::places::{Excess, Limits};
-use crate::rejections::Kind;
+use crate::places::{ConnectionLimits, Excess};
+use crate::rejections::RejectionKind;
 use crate::scram::{Exchange, Verifier, mechanisms};
 
-impl Session<'_> {
+impl EndpointSession<'_> {
     pub(super) fn serve(
         mut self,
         minor: u16,
@@ -36,16 +36,20 @@ impl Session<'_> {
             return Err(Ended::Gone);
         }
         let options = self.options();
-        let limits =
-            Limits { of_name: options.connections_each, in_all: options.connections_max, excess: Excess::Refused };
+        let limits = ConnectionLimits {
+            of_name: options.connections_each,
+            in_all: options.connections_max,
+            excess: Excess::Refused,
+        };
         let idle = options.idle;
         if !self.visitor.place.authenticate(&self.user, limits) {
             let problem = "too many connections, of this analyst or in all";
             self.stream.refuse(TOO_MANY_CONNECTIONS, problem, "close another connection, or try again later")?;
-            let (kind, whom) = (Kind::Limit, Some(self.user.clone()));
+            let (kind, whom) = (RejectionKind::Limit, Some(self.user.clone()));
             return Err(Ended::Rejected { kind, whom, why: "too many connections".to_owned() });
         }
         self.stream.established(idle)?;
+        self.budget.analyst = self.shared.memory.of_analyst(&self.user);
         tracing::info!(analyst = %self.user, "connected");
         self.out.message(b'R', |body| body.extend([0; 4]));
         self.set_first(parameters);
@@ -111,9 +115,9 @@ impl Session<'_> {
         // What a stranger sends as a name stays out of the journal: it may be a password.
         let whom = (certified.is_some() || known.is_some()).then(|| self.user.clone());
         let (kind, why) = match (certified, known) {
-            (Some(_), _) => (Kind::Certificate, "no certificate, or one with another key"),
-            (_, Some(_)) => (Kind::Password, "a wrong password"),
-            (None, None) => (Kind::Password, "a password of an unknown name"),
+            (Some(_), _) => (RejectionKind::Certificate, "no certificate, or one with another key"),
+            (_, Some(_)) => (RejectionKind::Password, "a wrong password"),
+            (None, None) => (RejectionKind::Password, "a password of an unknown name"),
         };
         let (address, backoff) = (self.visitor.address, &self.shared.backoff);
         if let Some(wait) = backoff.wait(&self.user, address, Instant::now()) {
@@ -182,7 +186,7 @@ impl Session<'_> {
     fn password_message(&mut self) -> Result<Message, Ended> {
         let message = match read_message(&mut self.stream, UNAUTHENTICATED_BYTES_MAX) {
             Err(WireError::Io(error)) if is_late(&error) => {
-                return Err(Ended::rejected(Kind::Handshake, "no password in time"));
+                return Err(Ended::rejected(RejectionKind::Handshake, "no password in time"));
             }
             message => message?,
         };
@@ -190,6 +194,6 @@ impl Session<'_> {
             return Ok(message);
         }
         self.stream.refuse(PROTOCOL, "a password is expected", "connect with one")?;
-        Err(Ended::rejected(Kind::Message, "something else than a password"))
+        Err(Ended::rejected(RejectionKind::Message, "something else than a password"))
     }
 }

@@ -9,42 +9,50 @@ use std::time::{Duration, Instant};
 
 use sqlparser::tokenizer::Token;
 
-use super::answer::{self, Epoch, Heading, Outcome, Rows};
-use super::catalog::{Catalog, Content, Until};
+use super::answer::{self, AnswerRows, Epoch, Heading, StatementResult};
+use super::catalog::{CatalogContent, SystemCatalog, Until};
 use super::cursor::Count;
-use super::kind::{Kind, Value};
+use super::kind::{SqlType, SqlValue};
 use super::portal::{Portal, no_portal};
-use super::quota::Allowed;
-use super::refusal::{BAD_VALUE, CANCELED, INTERNAL, NO_TRANSACTION, NOT_READY, Refusal, TOO_MUCH, UNSUPPORTED};
-use super::session::{Session, Transaction};
+use super::quota::QuotaLimits;
+use super::refusal::{
+    BAD_VALUE, CANCELED, INTERNAL, NO_TRANSACTION, NOT_READY, StatementRefusal, TOO_MUCH, UNSUPPORTED,
+};
+use super::session::{EndpointSession, Transaction};
 use super::statement::Statement;
 use super::tokens::{Parameter, as_query};
 use super::{Shared, journal};
 use crate::event::Event;
 use crate::journal::SQL_CHARACTERS_MAX;
 use crate::query::{Asks, Queried};
-use crate::rejections::Kind as Rejection;
+use crate::rejections::RejectionKind as Rejection;
 
 /// How often a canceled statement is noticed.
 const LOOK: Duration = Duration::from_millis(20);
 
-impl Session<'_> {
-    pub(super) fn execute(&mut self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome, Refusal> {
-        let tag = |text: &str| Ok(Outcome::Tag(text.to_owned()));
+impl EndpointSession<'_> {
+    pub(super) fn execute(
+        &mut self,
+        statement: &Statement,
+        parameters: &[Parameter],
+    ) -> Result<StatementResult, StatementRefusal> {
+        let tag = |text: &str| Ok(StatementResult::Tag(text.to_owned()));
         match statement {
             Statement::Release(_) | Statement::Catalog(_) => {
-                Ok(Outcome::Rows(self.selected(statement, parameters)?, "SELECT"))
+                Ok(StatementResult::Rows(self.selected(statement, parameters)?, "SELECT"))
             }
-            Statement::Copy(inner, format) => Ok(Outcome::Copy(self.selected(inner, parameters)?, format.clone())),
+            Statement::Copy(inner, format) => {
+                Ok(StatementResult::Copy(self.selected(inner, parameters)?, format.clone()))
+            }
             Statement::Set { name, value } => {
                 self.set(name, value.as_deref())?;
                 tag(if value.is_some() { "SET" } else { "RESET" })
             }
-            Statement::Show(name) => Ok(Outcome::Rows(self.show(name)?, "SELECT")),
+            Statement::Show(name) => Ok(StatementResult::Rows(self.show(name)?, "SELECT")),
             Statement::Declare { name, holds, select } => {
                 if self.transaction == Transaction::None && !holds {
                     let problem = "a cursor without HOLD needs a transaction";
-                    return Err(Refusal::new(NO_TRANSACTION, problem, "BEGIN first"));
+                    return Err(StatementRefusal::new(NO_TRANSACTION, problem, "BEGIN first"));
                 }
                 let rows = self.selected(select, parameters)?;
                 self.add_portal(name.clone(), Portal::cursor(rows, *holds))?;
@@ -98,9 +106,10 @@ impl Session<'_> {
     }
 
     /// The rows of a SELECT, which is the place where statements are counted.
-    fn selected(&mut self, select: &Statement, parameters: &[Parameter]) -> Result<Rows, Refusal> {
+    fn selected(&mut self, select: &Statement, parameters: &[Parameter]) -> Result<AnswerRows, StatementRefusal> {
         let options = self.options();
-        let allowed = Allowed { in_a_minute: options.statements_in_a_minute, in_a_day: options.statements_in_a_day };
+        let allowed =
+            QuotaLimits { in_a_minute: options.statements_in_a_minute, in_a_day: options.statements_in_a_day };
         let taken = self.shared.quotas.take(&self.user, allowed, crate::clock::unix_ms());
         if let Err(refusal) = taken {
             self.shared.reject(Rejection::Limit, &self.user, &refusal.problem);
@@ -112,18 +121,25 @@ impl Session<'_> {
         }
     }
 
-    fn fetch(&mut self, name: &str, count: Count, skips: bool) -> Result<Outcome, Refusal> {
+    fn fetch(&mut self, name: &str, count: Count, skips: bool) -> Result<StatementResult, StatementRefusal> {
         let portal = self.portals.get_mut(name);
         let rest = portal.and_then(|portal| portal.rest.as_mut()).ok_or_else(|| no_portal(name))?;
         let rows: Vec<_> = rest.take(count.unwrap_or(usize::MAX)).collect();
         if skips {
-            return Ok(Outcome::Tag(format!("MOVE {}", rows.len())));
+            return Ok(StatementResult::Tag(format!("MOVE {}", rows.len())));
         }
-        Ok(Outcome::Rows(Rows { headings: rest.headings.clone(), rows, ..Rows::default() }, "FETCH"))
+        Ok(StatementResult::Rows(
+            AnswerRows { headings: rest.headings.clone(), rows, ..AnswerRows::default() },
+            "FETCH",
+        ))
     }
 
     /// The columns of what a statement answers.
-    pub(super) fn columns(&mut self, statement: &Statement, parameters: &[Parameter]) -> Result<Vec<Heading>, Refusal> {
+    pub(super) fn columns(
+        &mut self,
+        statement: &Statement,
+        parameters: &[Parameter],
+    ) -> Result<Vec<Heading>, StatementRefusal> {
         match statement {
             Statement::Release(tokens) => {
                 let epoch = self.shared.epochs.get(self.epoch()?)?;
@@ -139,8 +155,8 @@ impl Session<'_> {
         }
     }
 
-    fn setting(&self, name: &str) -> Result<String, Refusal> {
-        let broken = |_| Refusal::new(INTERNAL, "settings cannot be read", "connect again");
+    fn setting(&self, name: &str) -> Result<String, StatementRefusal> {
+        let broken = |_| StatementRefusal::new(INTERNAL, "settings cannot be read", "connect again");
         self.variables.lock().map_err(broken)?.get(name).map(str::to_owned)
     }
 
@@ -150,17 +166,17 @@ impl Session<'_> {
 
     /// The epoch that a statement is about: the one that was set, that of the transaction, or the
     /// last.
-    fn epoch(&self) -> Result<u64, Refusal> {
+    fn epoch(&self) -> Result<u64, StatementRefusal> {
         let last = self.shared.current.get().ok_or_else(|| {
             let problem = "no epoch to answer from: nothing is published, or a run is in doubt";
-            Refusal::new(NOT_READY, problem, "the node's operator sees it in `status`")
+            StatementRefusal::new(NOT_READY, problem, "the node's operator sees it in `status`")
         })?;
         match self.setting("hedgerow.epoch")?.parse::<u64>() {
             Err(_) => Ok(self.pinned.unwrap_or(last)),
             Ok(epoch) if (1..=last).contains(&epoch) => Ok(epoch),
             Ok(epoch) => {
                 let problem = format!("epoch {epoch} is not published");
-                Err(Refusal::new(BAD_VALUE, problem, format!("the last one is {last}")))
+                Err(StatementRefusal::new(BAD_VALUE, problem, format!("the last one is {last}")))
             }
         }
     }
@@ -172,17 +188,17 @@ impl Session<'_> {
         Until { deadline, canceled: Arc::clone(&self.canceled) }
     }
 
-    fn release_rows(&mut self, tokens: &[Token], parameters: &[Parameter]) -> Result<Rows, Refusal> {
+    fn release_rows(&mut self, tokens: &[Token], parameters: &[Parameter]) -> Result<AnswerRows, StatementRefusal> {
         let until = self.until();
         let epoch = self.epoch()?;
         let sql = as_query(tokens, parameters)?;
-        let limits = answer::Limits {
+        let limits = answer::AnswerLimits {
             bounds: self.bounds(),
             rows_max: self.options().rows_max,
             held: self.budget.hold(),
             until: until.clone(),
         };
-        let gone = || Refusal::new("57P01", "the node is ending", "connect again later");
+        let gone = || StatementRefusal::new("57P01", "the node is ending", "connect again later");
         let release = match self.shared.epochs.get(epoch)? {
             Epoch::Whole(release) => release,
             Epoch::Apart(_) => {
@@ -204,7 +220,12 @@ impl Session<'_> {
         self.answer_in_time(&until, move || answer::answer(&release, &sql, limits))
     }
 
-    fn catalog_rows(&mut self, tokens: &[Token], parameters: &[Parameter], rows: bool) -> Result<Rows, Refusal> {
+    fn catalog_rows(
+        &mut self,
+        tokens: &[Token],
+        parameters: &[Parameter],
+        rows: bool,
+    ) -> Result<AnswerRows, StatementRefusal> {
         let (until, options) = (self.until(), self.options());
         let epoch = self.epoch().ok();
         let number = epoch.unwrap_or(0);
@@ -217,14 +238,14 @@ impl Session<'_> {
             self.catalog = Some((number, self.new_catalog(epoch)?));
         }
         let Some((_, catalog)) = &self.catalog else {
-            return Err(Refusal::new(INTERNAL, "the catalog cannot be made", ""));
+            return Err(StatementRefusal::new(INTERNAL, "the catalog cannot be made", ""));
         };
         let most = rows.then(|| (options.rows_max, self.budget.hold()));
         catalog.answer(tokens, parameters, most, &until)
     }
 
     /// Before anything is published the table has no columns.
-    fn new_catalog(&self, epoch: Option<u64>) -> Result<Catalog, Refusal> {
+    fn new_catalog(&self, epoch: Option<u64>) -> Result<SystemCatalog, StatementRefusal> {
         let found = epoch.map(|epoch| self.shared.epochs.get(epoch));
         let (columns, rows, description) = match found {
             Some(Ok(found)) => {
@@ -243,15 +264,15 @@ impl Session<'_> {
         let (user, settings) = (self.user.clone(), settings.unwrap_or_default());
         let mut held = self.audits.then(|| self.budget.hold());
         let journal = held.as_mut().map(|held| journal::read(&self.shared.data, held)).transpose()?;
-        let content = Content { user, columns, rows, description, settings, journal };
+        let content = CatalogContent { user, columns, rows, description, settings, journal };
         let variables = Arc::clone(&self.variables);
         let setting = move |name: &str| variables.lock().ok()?.get(name).ok().map(str::to_owned);
-        Catalog::new(&content, setting, held)
+        SystemCatalog::new(&content, setting, held)
     }
 
-    fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
+    fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), StatementRefusal> {
         let Ok(mut variables) = self.variables.lock() else {
-            return Err(Refusal::new(INTERNAL, "settings cannot be written", "connect again"));
+            return Err(StatementRefusal::new(INTERNAL, "settings cannot be written", "connect again"));
         };
         if let Some(reported) = variables.set(name, value)? {
             let value = variables.get(name)?.to_owned();
@@ -260,22 +281,30 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn show(&self, name: &str) -> Result<Rows, Refusal> {
-        let heading = |name: &str| Heading { name: name.to_owned(), kind: Kind::Text };
+    fn show(&self, name: &str) -> Result<AnswerRows, StatementRefusal> {
+        let heading = |name: &str| Heading { name: name.to_owned(), kind: SqlType::Text };
         if name != "all" {
             let value = match (name, self.epoch()) {
                 // A number says more than `last`.
                 ("hedgerow.epoch", Ok(epoch)) => epoch.to_string(),
                 _ => self.setting(name)?,
             };
-            return Ok(Rows { headings: vec![heading(name)], rows: vec![vec![Value::Text(value)]], ..Rows::default() });
+            return Ok(AnswerRows {
+                headings: vec![heading(name)],
+                rows: vec![vec![SqlValue::Text(value)]],
+                ..AnswerRows::default()
+            });
         }
         let Ok(variables) = self.variables.lock() else {
-            return Err(Refusal::new(UNSUPPORTED, "settings cannot be read", "connect again"));
+            return Err(StatementRefusal::new(UNSUPPORTED, "settings cannot be read", "connect again"));
         };
-        let text = |text: &str| Value::Text(text.to_owned());
+        let text = |text: &str| SqlValue::Text(text.to_owned());
         let rows = variables.all().map(|(name, value)| vec![text(name), text(value), text("")]).collect();
-        Ok(Rows { headings: ["name", "setting", "description"].map(heading).to_vec(), rows, ..Rows::default() })
+        Ok(AnswerRows {
+            headings: ["name", "setting", "description"].map(heading).to_vec(),
+            rows,
+            ..AnswerRows::default()
+        })
     }
 
     /// Answers on a thread of its own, so that the analyst hears when the time is over. The thread
@@ -283,10 +312,10 @@ impl Session<'_> {
     fn answer_in_time(
         &self,
         until: &Until,
-        answer: impl FnOnce() -> Result<Rows, Refusal> + Send + 'static,
-    ) -> Result<Rows, Refusal> {
+        answer: impl FnOnce() -> Result<AnswerRows, StatementRefusal> + Send + 'static,
+    ) -> Result<AnswerRows, StatementRefusal> {
         let shared = self.shared;
-        let busy = || Refusal::new(TOO_MUCH, "too many statements are being answered", "try again later");
+        let busy = || StatementRefusal::new(TOO_MUCH, "too many statements are being answered", "try again later");
         if shared.working.fetch_add(1, Ordering::SeqCst) >= 2 * self.options().connections_max {
             shared.working.fetch_sub(1, Ordering::SeqCst);
             return Err(busy());
@@ -299,8 +328,8 @@ impl Session<'_> {
 fn wait_for(
     shared: &Arc<Shared>,
     until: &Until,
-    answer: impl FnOnce() -> Result<Rows, Refusal> + Send + 'static,
-) -> Option<Result<Rows, Refusal>> {
+    answer: impl FnOnce() -> Result<AnswerRows, StatementRefusal> + Send + 'static,
+) -> Option<Result<AnswerRows, StatementRefusal>> {
     let (send, answered) = channel();
     let working = Working(Arc::clone(shared));
     let work = move || {
@@ -314,7 +343,7 @@ fn wait_for(
             Ok(rows) => return Some(rows),
             // The thread ended without an answer.
             Err(RecvTimeoutError::Disconnected) => {
-                return Some(Err(Refusal::new(INTERNAL, "internal error", "this is a bug in hedgerow")));
+                return Some(Err(StatementRefusal::new(INTERNAL, "internal error", "this is a bug in hedgerow")));
             }
             Err(RecvTimeoutError::Timeout) if until.is_over() => return Some(Err(canceled())),
             Err(RecvTimeoutError::Timeout) => {}
@@ -322,8 +351,8 @@ fn wait_for(
     }
 }
 
-fn canceled() -> Refusal {
-    Refusal::new(CANCELED, "the statement was canceled, or its time is over", "")
+fn canceled() -> StatementRefusal {
+    StatementRefusal::new(CANCELED, "the statement was canceled, or its time is over", "")
 }
 
 /// Counts down also when a thread panics.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::answer::Outcome;
-use super::kind::{Kind, parameter};
+use super::answer::StatementResult;
+use super::kind::{SqlType, parameter};
 use super::portal::{Portal, Prepared, Rest, no_portal, no_statement};
-use super::refusal::{PROTOCOL, Refusal, SYNTAX, TOO_MUCH};
-use super::session::{Session, format_of};
+use super::refusal::{PROTOCOL, SYNTAX, StatementRefusal, TOO_MUCH};
+use super::session::{EndpointSession, format_of};
 use super::statement::Statement;
 use super::stream::Ended;
 use super::tokens::{self, Parameter};
@@ -16,8 +16,8 @@ use super::wire::{Body, Message};
 const PREPARED_MAX: usize = 500;
 const PORTALS_MAX: usize = 100;
 
-impl Session<'_> {
-    pub(super) fn parse(&mut self, message: &Message) -> Result<Result<(), Refusal>, Ended> {
+impl EndpointSession<'_> {
+    pub(super) fn parse(&mut self, message: &Message) -> Result<Result<(), StatementRefusal>, Ended> {
         let mut body = Body(&message.body);
         let (name, sql) = (body.text()?, body.text()?);
         let count = body.u16()?;
@@ -25,14 +25,14 @@ impl Session<'_> {
         Ok(self.prepare(name, &sql, &given))
     }
 
-    fn prepare(&mut self, name: String, sql: &str, given: &[u32]) -> Result<(), Refusal> {
+    fn prepare(&mut self, name: String, sql: &str, given: &[u32]) -> Result<(), StatementRefusal> {
         let mut statements = tokens::statements(sql)?;
         if statements.len() > 1 {
-            return Err(Refusal::new(SYNTAX, "several statements cannot be prepared as one", "prepare each"));
+            return Err(StatementRefusal::new(SYNTAX, "several statements cannot be prepared as one", "prepare each"));
         }
         let statement = statements.pop().map(Statement::read).transpose()?;
         if self.prepared.len() >= PREPARED_MAX && !self.prepared.contains_key(&name) {
-            return Err(Refusal::new(TOO_MUCH, "too many prepared statements", "DEALLOCATE ALL"));
+            return Err(StatementRefusal::new(TOO_MUCH, "too many prepared statements", "DEALLOCATE ALL"));
         }
         let prepared = Prepared::new(statement, given, sql, &self.budget)?;
         self.prepared.insert(name, Arc::new(prepared));
@@ -40,7 +40,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(super) fn bind(&mut self, message: &Message) -> Result<Result<(), Refusal>, Ended> {
+    pub(super) fn bind(&mut self, message: &Message) -> Result<Result<(), StatementRefusal>, Ended> {
         let mut body = Body(&message.body);
         let (portal, name) = (body.text()?, body.text()?);
         let given = body.formats()?;
@@ -57,38 +57,38 @@ impl Session<'_> {
         given: &[u16],
         values: &[Option<&[u8]>],
         formats: Vec<u16>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), StatementRefusal> {
         let prepared = self.prepared.get(name).cloned().ok_or_else(|| no_statement(name))?;
         if values.len() != prepared.types.len() {
             let problem = format!("{} parameters, but {} are needed", values.len(), prepared.types.len());
-            return Err(Refusal::new(PROTOCOL, problem, ""));
+            return Err(StatementRefusal::new(PROTOCOL, problem, ""));
         }
         let read = values.iter().zip(&prepared.types).enumerate().map(|(place, (bytes, oid))| {
             let text = parameter(*oid, format_of(given, place) == 1, *bytes)?;
             Ok(Parameter { oid: *oid, text })
         });
-        let parameters = read.collect::<Result<Vec<_>, Refusal>>()?;
+        let parameters = read.collect::<Result<Vec<_>, StatementRefusal>>()?;
         let bound = Portal::new(prepared, parameters, formats, &self.budget)?;
         self.add_portal(portal, bound)?;
         self.out.message(b'2', |_| {});
         Ok(())
     }
 
-    pub(super) fn add_portal(&mut self, name: String, portal: Portal) -> Result<(), Refusal> {
+    pub(super) fn add_portal(&mut self, name: String, portal: Portal) -> Result<(), StatementRefusal> {
         if self.portals.len() >= PORTALS_MAX && !self.portals.contains_key(&name) {
-            return Err(Refusal::new(TOO_MUCH, "too many portals", "close some"));
+            return Err(StatementRefusal::new(TOO_MUCH, "too many portals", "close some"));
         }
         self.portals.insert(name, portal);
         Ok(())
     }
 
-    pub(super) fn describe(&mut self, message: &Message) -> Result<Result<(), Refusal>, Ended> {
+    pub(super) fn describe(&mut self, message: &Message) -> Result<Result<(), StatementRefusal>, Ended> {
         let mut body = Body(&message.body);
         let (of, name) = (body.u8()?, body.text()?);
         Ok(if of == b'S' { self.describe_statement(&name) } else { self.describe_portal(&name) })
     }
 
-    fn describe_statement(&mut self, name: &str) -> Result<(), Refusal> {
+    fn describe_statement(&mut self, name: &str) -> Result<(), StatementRefusal> {
         let prepared = self.prepared.get(name).cloned().ok_or_else(|| no_statement(name))?;
         self.out.message(b't', |body| {
             body.extend((prepared.types.len() as u16).to_be_bytes());
@@ -100,7 +100,7 @@ impl Session<'_> {
         self.describe_rows(prepared.statement.as_ref(), &parameters, &[])
     }
 
-    fn describe_portal(&mut self, name: &str) -> Result<(), Refusal> {
+    fn describe_portal(&mut self, name: &str) -> Result<(), StatementRefusal> {
         let portal = self.portals.get(name).ok_or_else(|| no_portal(name))?;
         let Some(prepared) = portal.prepared.clone() else {
             let headings = portal.rest.as_ref().map(|rest| rest.headings.clone()).unwrap_or_default();
@@ -116,7 +116,7 @@ impl Session<'_> {
         statement: Option<&Statement>,
         parameters: &[Parameter],
         formats: &[u16],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), StatementRefusal> {
         match statement.filter(|statement| statement.has_rows()) {
             None => self.out.message(b'n', |_| {}),
             Some(statement) => {
@@ -127,7 +127,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(super) fn execute_portal(&mut self, message: &Message) -> Result<Result<(), Refusal>, Ended> {
+    pub(super) fn execute_portal(&mut self, message: &Message) -> Result<Result<(), StatementRefusal>, Ended> {
         let mut body = Body(&message.body);
         let (name, most) = (body.text()?, body.u32()? as usize);
         let Some(mut portal) = self.portals.remove(&name) else { return Ok(Err(no_portal(&name))) };
@@ -142,19 +142,19 @@ impl Session<'_> {
                 };
                 match self.run(statement, &portal.parameters) {
                     Err(refusal) => return Ok(Err(refusal)),
-                    Ok(Outcome::Tag(tag)) => {
+                    Ok(StatementResult::Tag(tag)) => {
                         self.out.complete(&tag);
                         return Ok(Ok(()));
                     }
-                    Ok(Outcome::Copy(rows, format)) => return self.copy_out(rows, &format),
-                    Ok(Outcome::Rows(rows, word)) => {
+                    Ok(StatementResult::Copy(rows, format)) => return self.copy_out(rows, &format),
+                    Ok(StatementResult::Rows(rows, word)) => {
                         self.notices(&rows.notes);
                         Rest::new(rows, word)
                     }
                 }
             }
         };
-        let kinds: Vec<Kind> = rest.headings.iter().map(|heading| heading.kind).collect();
+        let kinds: Vec<SqlType> = rest.headings.iter().map(|heading| heading.kind).collect();
         let mut count = 0;
         while most == 0 || count < most {
             let Some(row) = rest.next() else { break };
@@ -173,7 +173,7 @@ impl Session<'_> {
         Ok(Ok(()))
     }
 
-    pub(super) fn close(&mut self, message: &Message) -> Result<Result<(), Refusal>, Ended> {
+    pub(super) fn close(&mut self, message: &Message) -> Result<Result<(), StatementRefusal>, Ended> {
         let mut body = Body(&message.body);
         let (of, name) = (body.u8()?, body.text()?);
         if of == b'S' {

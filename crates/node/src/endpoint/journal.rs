@@ -5,9 +5,9 @@ use std::path::Path;
 
 use rusqlite::types::Value;
 
-use super::budget::Held;
-use super::refusal::{INTERNAL, Refusal, TOO_MUCH};
-use crate::disk::{self, Line};
+use super::budget::HeldBytes;
+use super::refusal::{INTERNAL, StatementRefusal, TOO_MUCH};
+use crate::disk::{self, JournalRow};
 use crate::journal::What;
 use crate::store::StoreError;
 
@@ -25,19 +25,19 @@ pub(super) const COLUMNS: [(&str, &str); 7] = [
 /// Above it, the file itself is to be read.
 const ROWS_MAX: usize = 1_000_000;
 
-pub(super) type Row = [Value; COLUMNS.len()];
+pub(super) type JournalTableRow = [Value; COLUMNS.len()];
 
 /// All rows, after the chain of hashes was verified. Their memory counts in `held`.
-pub(super) fn read(data: &Path, held: &mut Held) -> Result<Vec<Row>, Refusal> {
+pub(super) fn read(data: &Path, held: &mut HeldBytes) -> Result<Vec<JournalTableRow>, StatementRefusal> {
     let (mut rows, mut refused) = (Vec::new(), None);
-    let mut add = |line: &Line| {
-        let bytes = size_of::<Row>() + line.record.detail.text().len() + line.record.who.len();
+    let mut add = |line: &JournalRow| {
+        let bytes = size_of::<JournalTableRow>() + line.record.detail.text().len() + line.record.who.len();
         // Once here, and once in the catalog.
         if rows.len() == ROWS_MAX {
             return Err(StoreError(String::new()));
         }
         if let Err(refusal) = held.add(2 * bytes) {
-            refused = Some(Refusal { hint: "read journal.db itself".to_owned(), ..refusal });
+            refused = Some(StatementRefusal { hint: "read journal.db itself".to_owned(), ..refusal });
             return Err(StoreError(String::new()));
         }
         rows.push(row(line));
@@ -49,17 +49,19 @@ pub(super) fn read(data: &Path, held: &mut Held) -> Result<Vec<Row>, Refusal> {
     }
     match read {
         Ok(_) => Ok(rows),
-        Err(_) if rows.len() == ROWS_MAX => {
-            Err(Refusal::new(TOO_MUCH, format!("the journal has more than {ROWS_MAX} rows"), "read journal.db itself"))
-        }
+        Err(_) if rows.len() == ROWS_MAX => Err(StatementRefusal::new(
+            TOO_MUCH,
+            format!("the journal has more than {ROWS_MAX} rows"),
+            "read journal.db itself",
+        )),
         Err(_) => {
             let hint = "at the node, `hedgerow-node journal` says where";
-            Err(Refusal::new(INTERNAL, "the journal cannot be read, or its chain of hashes is broken", hint))
+            Err(StatementRefusal::new(INTERNAL, "the journal cannot be read, or its chain of hashes is broken", hint))
         }
     }
 }
 
-fn row(line: &Line) -> Row {
+fn row(line: &JournalRow) -> JournalTableRow {
     let record = &line.record;
     let text = |text: String| Value::Text(text);
     let detail = match record.what {

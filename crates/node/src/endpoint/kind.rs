@@ -2,7 +2,7 @@
 
 use hedgerow_table::date::Date;
 
-use super::refusal::{BAD_VALUE, NOT_UTF8, Refusal};
+use super::refusal::{BAD_VALUE, NOT_UTF8, StatementRefusal};
 
 /// Days from 1970 to 2000, where PostgreSQL's dates begin.
 const DAYS_TO_2000: i32 = 10_957;
@@ -10,7 +10,7 @@ const DAYS_TO_2000: i32 = 10_957;
 const DIGITS_MAX: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SqlType {
     Bool,
     Char,
     Name,
@@ -24,7 +24,7 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(super) enum SqlValue {
     Null,
     Bool(bool),
     Int(i64),
@@ -32,48 +32,48 @@ pub(super) enum Value {
     Text(String),
 }
 
-impl Kind {
+impl SqlType {
     /// The number under which `pg_type` has it.
     pub(super) fn oid(self) -> u32 {
         match self {
-            Kind::Bool => 16,
-            Kind::Char => 18,
-            Kind::Name => 19,
-            Kind::Int8 => 20,
-            Kind::Int2 => 21,
-            Kind::Int4 => 23,
-            Kind::Text => 25,
-            Kind::Oid => 26,
-            Kind::Float8 => 701,
-            Kind::Numeric => 1700,
+            SqlType::Bool => 16,
+            SqlType::Char => 18,
+            SqlType::Name => 19,
+            SqlType::Int8 => 20,
+            SqlType::Int2 => 21,
+            SqlType::Int4 => 23,
+            SqlType::Text => 25,
+            SqlType::Oid => 26,
+            SqlType::Float8 => 701,
+            SqlType::Numeric => 1700,
         }
     }
 
     /// Bytes of a value, or -1 where they differ.
     pub(super) fn length(self) -> i16 {
         match self {
-            Kind::Bool | Kind::Char => 1,
-            Kind::Int2 => 2,
-            Kind::Int4 | Kind::Oid => 4,
-            Kind::Int8 | Kind::Float8 => 8,
-            Kind::Name => 64,
-            Kind::Numeric | Kind::Text => -1,
+            SqlType::Bool | SqlType::Char => 1,
+            SqlType::Int2 => 2,
+            SqlType::Int4 | SqlType::Oid => 4,
+            SqlType::Int8 | SqlType::Float8 => 8,
+            SqlType::Name => 64,
+            SqlType::Numeric | SqlType::Text => -1,
         }
     }
 
     /// By the name of a type. What has no type of its own here is text.
-    pub(super) fn from_name(name: &str) -> Kind {
+    pub(super) fn from_name(name: &str) -> SqlType {
         match name.to_lowercase().as_str() {
-            "bool" | "boolean" => Kind::Bool,
-            "char" => Kind::Char,
-            "name" | "sql_identifier" => Kind::Name,
-            "int2" | "smallint" => Kind::Int2,
-            "int4" | "int" | "integer" | "cardinal_number" => Kind::Int4,
-            "int8" | "bigint" => Kind::Int8,
-            "oid" | "xid" => Kind::Oid,
-            "float4" | "float8" | "real" | "double precision" => Kind::Float8,
-            "numeric" | "decimal" => Kind::Numeric,
-            _ => Kind::Text,
+            "bool" | "boolean" => SqlType::Bool,
+            "char" => SqlType::Char,
+            "name" | "sql_identifier" => SqlType::Name,
+            "int2" | "smallint" => SqlType::Int2,
+            "int4" | "int" | "integer" | "cardinal_number" => SqlType::Int4,
+            "int8" | "bigint" => SqlType::Int8,
+            "oid" | "xid" => SqlType::Oid,
+            "float4" | "float8" | "real" | "double precision" => SqlType::Float8,
+            "numeric" | "decimal" => SqlType::Numeric,
+            _ => SqlType::Text,
         }
     }
 
@@ -82,38 +82,38 @@ impl Kind {
     }
 }
 
-impl Value {
-    pub(super) fn text(&self, kind: Kind) -> Option<String> {
+impl SqlValue {
+    pub(super) fn text(&self, kind: SqlType) -> Option<String> {
         Some(match self {
-            Value::Null => return None,
-            Value::Bool(value) => if *value { "t" } else { "f" }.to_owned(),
-            Value::Int(value) if kind == Kind::Bool => if *value != 0 { "t" } else { "f" }.to_owned(),
-            Value::Int(value) => value.to_string(),
-            Value::Float(value) => float(*value),
-            Value::Text(text) => text.clone(),
+            SqlValue::Null => return None,
+            SqlValue::Bool(value) => if *value { "t" } else { "f" }.to_owned(),
+            SqlValue::Int(value) if kind == SqlType::Bool => if *value != 0 { "t" } else { "f" }.to_owned(),
+            SqlValue::Int(value) => value.to_string(),
+            SqlValue::Float(value) => float(*value),
+            SqlValue::Text(text) => text.clone(),
         })
     }
 
-    pub(super) fn binary(&self, kind: Kind) -> Result<Option<Vec<u8>>, Refusal> {
+    pub(super) fn binary(&self, kind: SqlType) -> Result<Option<Vec<u8>>, StatementRefusal> {
         let Some(text) = self.text(kind) else { return Ok(None) };
-        let wrong = || Refusal::new(BAD_VALUE, "a value does not fit the type of its column", "request text");
+        let wrong = || StatementRefusal::new(BAD_VALUE, "a value does not fit the type of its column", "request text");
         let whole = || match self {
-            Value::Int(value) => Ok(*value),
-            Value::Bool(value) => Ok(i64::from(*value)),
-            Value::Float(_) | Value::Text(_) | Value::Null => text.parse().map_err(|_| wrong()),
+            SqlValue::Int(value) => Ok(*value),
+            SqlValue::Bool(value) => Ok(i64::from(*value)),
+            SqlValue::Float(_) | SqlValue::Text(_) | SqlValue::Null => text.parse().map_err(|_| wrong()),
         };
         Ok(Some(match kind {
-            Kind::Bool => vec![u8::from(match self {
-                Value::Text(text) => matches!(text.as_str(), "t" | "true" | "1"),
+            SqlType::Bool => vec![u8::from(match self {
+                SqlValue::Text(text) => matches!(text.as_str(), "t" | "true" | "1"),
                 _ => text == "t",
             })],
-            Kind::Int2 => i16::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
-            Kind::Int4 => i32::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
-            Kind::Oid => u32::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
-            Kind::Int8 => whole()?.to_be_bytes().to_vec(),
-            Kind::Float8 => text.parse::<f64>().map_err(|_| wrong())?.to_be_bytes().to_vec(),
-            Kind::Numeric => numeric(&text).ok_or_else(wrong)?,
-            Kind::Char | Kind::Name | Kind::Text => text.into_bytes(),
+            SqlType::Int2 => i16::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
+            SqlType::Int4 => i32::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
+            SqlType::Oid => u32::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
+            SqlType::Int8 => whole()?.to_be_bytes().to_vec(),
+            SqlType::Float8 => text.parse::<f64>().map_err(|_| wrong())?.to_be_bytes().to_vec(),
+            SqlType::Numeric => numeric(&text).ok_or_else(wrong)?,
+            SqlType::Char | SqlType::Name | SqlType::Text => text.into_bytes(),
         }))
     }
 }
@@ -176,9 +176,9 @@ fn numeric(text: &str) -> Option<Vec<u8>> {
 }
 
 /// A parameter as its client sent it, as text.
-pub(super) fn parameter(oid: u32, binary: bool, bytes: Option<&[u8]>) -> Result<Option<String>, Refusal> {
+pub(super) fn parameter(oid: u32, binary: bool, bytes: Option<&[u8]>) -> Result<Option<String>, StatementRefusal> {
     let Some(bytes) = bytes else { return Ok(None) };
-    let wrong = || Refusal::new(BAD_VALUE, "a parameter does not fit its type", "send it as text");
+    let wrong = || StatementRefusal::new(BAD_VALUE, "a parameter does not fit its type", "send it as text");
     let fixed = |length: usize| {
         let mut wide = [0; 8];
         if bytes.len() != length {
@@ -188,7 +188,7 @@ pub(super) fn parameter(oid: u32, binary: bool, bytes: Option<&[u8]>) -> Result<
         Ok(u64::from_be_bytes(wide))
     };
     if !binary || matches!(oid, 0 | 18 | 19 | 25 | 114 | 705 | 1042 | 1043) {
-        let broken = |_| Refusal::new(NOT_UTF8, "a parameter is not UTF-8", "send everything in UTF-8");
+        let broken = |_| StatementRefusal::new(NOT_UTF8, "a parameter is not UTF-8", "send everything in UTF-8");
         return String::from_utf8(bytes.to_vec()).map(Some).map_err(broken);
     }
     Ok(Some(match oid {
@@ -206,7 +206,7 @@ pub(super) fn parameter(oid: u32, binary: bool, bytes: Option<&[u8]>) -> Result<
         }
         _ => {
             let problem = format!("a parameter of type {oid} in binary is not read");
-            return Err(Refusal::new(super::refusal::UNSUPPORTED, problem, "send it as text"));
+            return Err(StatementRefusal::new(super::refusal::UNSUPPORTED, problem, "send it as text"));
         }
     }))
 }
@@ -260,12 +260,12 @@ mod tests {
 
     #[test]
     fn values_have_both_forms() {
-        assert_eq!(Value::Float(0.1).text(Kind::Float8).unwrap(), "0.1");
-        assert_eq!(Value::Float(1e300).text(Kind::Float8).unwrap(), "1e300");
-        assert_eq!(Value::Int(1).text(Kind::Bool).unwrap(), "t");
-        assert_eq!(Value::Int(70_000).binary(Kind::Int4).unwrap().unwrap(), 70_000i32.to_be_bytes());
-        assert!(Value::Int(70_000).binary(Kind::Int2).is_err());
-        assert_eq!(Value::Null.binary(Kind::Int2).unwrap(), None);
-        assert_eq!(Value::Text("12".to_owned()).binary(Kind::Int8).unwrap().unwrap(), 12i64.to_be_bytes());
+        assert_eq!(SqlValue::Float(0.1).text(SqlType::Float8).unwrap(), "0.1");
+        assert_eq!(SqlValue::Float(1e300).text(SqlType::Float8).unwrap(), "1e300");
+        assert_eq!(SqlValue::Int(1).text(SqlType::Bool).unwrap(), "t");
+        assert_eq!(SqlValue::Int(70_000).binary(SqlType::Int4).unwrap().unwrap(), 70_000i32.to_be_bytes());
+        assert!(SqlValue::Int(70_000).binary(SqlType::Int2).is_err());
+        assert_eq!(SqlValue::Null.binary(SqlType::Int2).unwrap(), None);
+        assert_eq!(SqlValue::Text("12".to_owned()).binary(SqlType::Int8).unwrap().unwrap(), 12i64.to_be_bytes());
     }
 }

@@ -50,16 +50,16 @@ use crate::health::Load;
 use crate::live::Live;
 use crate::options::Options;
 use crate::outlines::Outlines;
-use crate::places::{Place, Places};
+use crate::places::{ConnectionPlace, Places};
 use crate::query::{Queried, STACK_BYTES};
-use crate::rejections::{Kind, Rejections};
+use crate::rejections::{RejectionKind, Rejections};
 use crate::scram::random;
 use crate::tls::AnalystTls;
 use answer::Epochs;
 use backoff::Backoff;
-use budget::Pool;
+use budget::Memory;
 use quota::Quotas;
-use session::Session;
+use session::EndpointSession;
 use stream::{Ended, Stream};
 
 /// Connections of clients that have not proven their identity.
@@ -106,7 +106,7 @@ struct Shared {
     backoff: Backoff,
     quotas: Quotas,
     /// Bytes of all answers.
-    memory: Arc<Pool>,
+    memory: Memory,
 }
 
 impl std::fmt::Debug for Shared {
@@ -176,7 +176,7 @@ pub fn listen(
         decoy: decoy::secret(&settings.data)?,
         backoff: Backoff::default(),
         quotas: Quotas::new(&answers.counted, crate::clock::unix_ms()),
-        memory: Pool::new(options.bytes_max),
+        memory: Memory::new(options.bytes_max),
     });
     let endpoint = Endpoint(Arc::clone(&shared));
     let accept = move || {
@@ -198,7 +198,7 @@ struct Visitor {
     configured: Arc<Configured>,
     tcp: Arc<TcpStream>,
     address: IpAddr,
-    place: Place,
+    place: ConnectionPlace,
 }
 
 impl Visitor {
@@ -218,12 +218,12 @@ impl Shared {
             let from = from.to_string();
             match shared.meet(&visitor) {
                 _ if !visitor.place.is_held() => {
-                    shared.reject(Kind::Limit, &from, "too many connections without a password");
+                    shared.reject(RejectionKind::Limit, &from, "too many connections without a password");
                 }
                 Err(Ended::Rejected { kind, whom, why }) => {
                     shared.reject(kind, whom.as_deref().unwrap_or(&from), &why);
                 }
-                Err(Ended::NotUtf8) => shared.reject(Kind::Message, &from, "a text that is not UTF-8"),
+                Err(Ended::NotUtf8) => shared.reject(RejectionKind::Message, &from, "a text that is not UTF-8"),
                 Ok(()) | Err(Ended::Gone) => {}
             }
         };
@@ -231,7 +231,7 @@ impl Shared {
         let _ = thread::Builder::new().name("analyst".to_owned()).stack_size(STACK_BYTES).spawn(serve);
     }
 
-    fn reject(&self, kind: Kind, whom: &str, why: &str) {
+    fn reject(&self, kind: RejectionKind, whom: &str, why: &str) {
         self.reports.rejections.add(kind, whom, why);
     }
 
@@ -244,7 +244,7 @@ impl Shared {
         if let Ok(mut cancels) = self.cancels.lock() {
             cancels.insert(number, (secret, Arc::clone(&canceled)));
         }
-        let ended = Session::new(self, visitor, stream, canceled)
+        let ended = EndpointSession::new(self, visitor, stream, canceled)
             .map_or(Err(Ended::Gone), |session| session.serve(minor, &parameters, (number, secret)));
         if let Ok(mut cancels) = self.cancels.lock() {
             cancels.remove(&number);

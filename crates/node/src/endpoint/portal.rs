@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use super::answer::{Heading, Rows};
-use super::budget::{Budget, Held};
-use super::kind::Value;
-use super::refusal::{Refusal, UNKNOWN_PORTAL, UNKNOWN_STATEMENT};
+use super::answer::{AnswerRows, Heading};
+use super::budget::{Budget, HeldBytes};
+use super::kind::SqlValue;
+use super::refusal::{StatementRefusal, UNKNOWN_PORTAL, UNKNOWN_STATEMENT};
 use super::statement::Statement;
 use super::tokens::{self, Parameter};
 
@@ -17,7 +17,7 @@ pub(super) struct Prepared {
     pub(super) statement: Option<Statement>,
     /// The number of each parameter's type.
     pub(super) types: Vec<u32>,
-    _held: Held,
+    _held: HeldBytes,
 }
 
 impl Prepared {
@@ -26,7 +26,7 @@ impl Prepared {
         given: &[u32],
         sql: &str,
         budget: &Budget,
-    ) -> Result<Prepared, Refusal> {
+    ) -> Result<Prepared, StatementRefusal> {
         let tokens = statement.as_ref().map(Statement::tokens).unwrap_or_default();
         let count = tokens::parameters(tokens)?.max(given.len());
         let mut held = budget.hold();
@@ -41,14 +41,14 @@ impl Prepared {
 #[derive(Debug)]
 pub(super) struct Rest {
     pub(super) headings: Vec<Heading>,
-    rows: std::vec::IntoIter<Vec<Value>>,
+    rows: std::vec::IntoIter<Vec<SqlValue>>,
     /// The first word of the tag that says how many rows were sent.
     pub(super) word: &'static str,
-    held: Option<Held>,
+    held: Option<HeldBytes>,
 }
 
 impl Rest {
-    pub(super) fn new(rows: Rows, word: &'static str) -> Rest {
+    pub(super) fn new(rows: AnswerRows, word: &'static str) -> Rest {
         Rest { headings: rows.headings, rows: rows.rows.into_iter(), word, held: rows.held }
     }
 
@@ -58,9 +58,9 @@ impl Rest {
 }
 
 impl Iterator for Rest {
-    type Item = Vec<Value>;
+    type Item = Vec<SqlValue>;
 
-    fn next(&mut self) -> Option<Vec<Value>> {
+    fn next(&mut self) -> Option<Vec<SqlValue>> {
         let row = self.rows.next();
         if row.is_none() {
             (self.rows, self.held) = (Vec::new().into_iter(), None);
@@ -79,7 +79,7 @@ pub(super) struct Portal {
     pub(super) rest: Option<Rest>,
     /// Whether it outlives its transaction.
     pub(super) holds: bool,
-    _held: Option<Held>,
+    _held: Option<HeldBytes>,
 }
 
 impl Portal {
@@ -88,25 +88,25 @@ impl Portal {
         parameters: Vec<Parameter>,
         formats: Vec<u16>,
         budget: &Budget,
-    ) -> Result<Portal, Refusal> {
+    ) -> Result<Portal, StatementRefusal> {
         let text = |parameter: &Parameter| size_of::<Parameter>() + parameter.text.as_ref().map_or(0, String::capacity);
         let mut held = budget.hold();
         held.add(parameters.iter().map(text).sum::<usize>() + size_of_val(formats.as_slice()))?;
         Ok(Portal { prepared: Some(prepared), parameters, formats, rest: None, holds: false, _held: Some(held) })
     }
 
-    pub(super) fn cursor(rows: Rows, holds: bool) -> Portal {
+    pub(super) fn cursor(rows: AnswerRows, holds: bool) -> Portal {
         let rest = Some(Rest::new(rows, "FETCH"));
         Portal { prepared: None, parameters: Vec::new(), formats: Vec::new(), rest, holds, _held: None }
     }
 }
 
-pub(super) fn no_statement(name: &str) -> Refusal {
+pub(super) fn no_statement(name: &str) -> StatementRefusal {
     let name: String = name.chars().take(60).collect();
-    Refusal::new(UNKNOWN_STATEMENT, format!("there is no prepared statement \"{name}\""), "")
+    StatementRefusal::new(UNKNOWN_STATEMENT, format!("there is no prepared statement \"{name}\""), "")
 }
 
-pub(super) fn no_portal(name: &str) -> Refusal {
+pub(super) fn no_portal(name: &str) -> StatementRefusal {
     let name: String = name.chars().take(60).collect();
-    Refusal::new(UNKNOWN_PORTAL, format!("there is no portal or cursor \"{name}\""), "")
+    StatementRefusal::new(UNKNOWN_PORTAL, format!("there is no portal or cursor \"{name}\""), "")
 }

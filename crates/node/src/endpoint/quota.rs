@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::refusal::{Refusal, TOO_MANY};
+use super::refusal::{StatementRefusal, TOO_MANY};
 use crate::clock::DAY_MS;
 
 const MINUTE_MS: u64 = 60_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Allowed {
+pub(super) struct QuotaLimits {
     pub(super) in_a_minute: u64,
     pub(super) in_a_day: u64,
 }
@@ -38,7 +38,7 @@ impl Quotas {
     }
 
     /// Counts a statement of an analyst, or says why it is one too many.
-    pub(super) fn take(&self, name: &str, allowed: Allowed, unix_ms: u64) -> Result<(), Refusal> {
+    pub(super) fn take(&self, name: &str, allowed: QuotaLimits, unix_ms: u64) -> Result<(), StatementRefusal> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Names are those of the settings, so that there are few.
         let used = all.entry(name.to_owned()).or_default();
@@ -51,11 +51,11 @@ impl Quotas {
         }
         if used.in_day >= allowed.in_a_day {
             let problem = format!("more than {} statements in a day", allowed.in_a_day);
-            return Err(Refusal::new(TOO_MANY, problem, "the day of the quota begins at midnight UTC"));
+            return Err(StatementRefusal::new(TOO_MANY, problem, "the day of the quota begins at midnight UTC"));
         }
         if used.in_minute >= allowed.in_a_minute {
             let problem = format!("more than {} statements in a minute", allowed.in_a_minute);
-            return Err(Refusal::new(TOO_MANY, problem, "send fewer, or wait for the next minute"));
+            return Err(StatementRefusal::new(TOO_MANY, problem, "send fewer, or wait for the next minute"));
         }
         used.in_minute += 1;
         used.in_day += 1;
@@ -71,7 +71,7 @@ mod tests {
     fn each_analyst_has_a_rate_and_a_quota() {
         let counted = BTreeMap::from([("bob".to_owned(), 4)]);
         let (quotas, now) = (Quotas::new(&counted, 20_000 * DAY_MS), 20_000 * DAY_MS + 5);
-        let allowed = Allowed { in_a_minute: 3, in_a_day: 5 };
+        let allowed = QuotaLimits { in_a_minute: 3, in_a_day: 5 };
         let take = |name: &str, at: u64| quotas.take(name, allowed, at).is_ok();
         let taken: Vec<bool> = (0..4).map(|_| take("ada", now)).collect();
         assert_eq!(taken, [true, true, true, false], "three in a minute");

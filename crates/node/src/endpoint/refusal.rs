@@ -4,7 +4,7 @@ use hedgerow_table::TableError;
 
 /// Why a statement is not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct StatementRefusal {
     pub(super) code: &'static str,
     pub(super) problem: String,
     pub(super) hint: String,
@@ -34,27 +34,29 @@ pub(super) const NOT_UTF8: &str = "22021";
 pub(super) const NO_TRANSACTION: &str = "25P01";
 pub(super) const FORWARD_ONLY: &str = "55000";
 
-impl Refusal {
-    pub(super) fn new(code: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
-        Refusal { code, problem: problem.into(), hint: hint.into() }
+impl StatementRefusal {
+    pub(super) fn new(code: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> StatementRefusal {
+        StatementRefusal { code, problem: problem.into(), hint: hint.into() }
     }
 
-    pub(super) fn unsupported(what: impl std::fmt::Display, hint: impl Into<String>) -> Refusal {
-        Refusal::new(UNSUPPORTED, format!("{what} is not answered"), hint)
+    pub(super) fn unsupported(what: impl std::fmt::Display, hint: impl Into<String>) -> StatementRefusal {
+        StatementRefusal::new(UNSUPPORTED, format!("{what} is not answered"), hint)
     }
 }
 
 /// Errors of the SQL reader name what they refuse.
-impl From<TableError> for Refusal {
-    fn from(error: TableError) -> Refusal {
+impl From<TableError> for StatementRefusal {
+    fn from(error: TableError) -> StatementRefusal {
         match error {
             TableError::Input(error) => {
                 let unknown = error.problem.starts_with("the release has no column");
-                Refusal::new(if unknown { UNKNOWN_COLUMN } else { UNSUPPORTED }, error.problem, error.hint)
+                StatementRefusal::new(if unknown { UNKNOWN_COLUMN } else { UNSUPPORTED }, error.problem, error.hint)
             }
-            TableError::Canceled => Refusal::new(CANCELED, "the statement was canceled, or its time is over", ""),
+            TableError::Canceled => {
+                StatementRefusal::new(CANCELED, "the statement was canceled, or its time is over", "")
+            }
             // Paths and the state of the disk are not shown to analysts.
-            _ => Refusal::new(INTERNAL, "the release cannot be read at this node", "ask its operator"),
+            _ => StatementRefusal::new(INTERNAL, "the release cannot be read at this node", "ask its operator"),
         }
     }
 }

@@ -6,13 +6,13 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::answer::{Heading, Outcome, Rows};
-use super::budget::{Budget, Pool};
-use super::catalog::Catalog;
-use super::copy::{Format, Style};
-use super::kind::{Kind, Value};
+use super::answer::{AnswerRows, Heading, StatementResult};
+use super::budget::Budget;
+use super::catalog::SystemCatalog;
+use super::copy::{CopyFormat, Style};
+use super::kind::{SqlType, SqlValue};
 use super::portal::{Portal, Prepared};
-use super::refusal::{FAILED_TRANSACTION, NOT_UTF8, PROTOCOL, Refusal, SYNTAX, TOO_MUCH};
+use super::refusal::{FAILED_TRANSACTION, NOT_UTF8, PROTOCOL, SYNTAX, StatementRefusal, TOO_MUCH};
 use super::statement::Statement;
 use super::stream::{Ended, Stream};
 use super::tokens::{self, Parameter};
@@ -20,7 +20,7 @@ use super::variables::Variables;
 use super::wire::{Body, Message, Out, put_text, put_value, read_message};
 use super::{Shared, Visitor};
 use crate::options::Options;
-use crate::rejections::Kind as Rejection;
+use crate::rejections::RejectionKind as Rejection;
 
 /// Bytes that wait before they are sent.
 const OUT_BYTES: usize = 1 << 16;
@@ -32,7 +32,7 @@ pub(super) enum Transaction {
     Failed,
 }
 
-pub(super) struct Session<'a> {
+pub(super) struct EndpointSession<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) visitor: &'a Visitor,
     options: &'a Options,
@@ -45,28 +45,24 @@ pub(super) struct Session<'a> {
     pub(super) transaction: Transaction,
     /// The epoch that the open transaction sees.
     pub(super) pinned: Option<u64>,
-    pub(super) catalog: Option<(u64, Catalog)>,
+    pub(super) catalog: Option<(u64, SystemCatalog)>,
     pub(super) canceled: Arc<AtomicBool>,
     pub(super) budget: Budget,
     pub(super) prepared: BTreeMap<String, Arc<Prepared>>,
     pub(super) portals: BTreeMap<String, Portal>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> EndpointSession<'a> {
     /// `None` where the settings have no endpoint.
     pub(super) fn new(
         shared: &'a Arc<Shared>,
         visitor: &'a Visitor,
         stream: Stream,
         canceled: Arc<AtomicBool>,
-    ) -> Option<Session<'a>> {
+    ) -> Option<EndpointSession<'a>> {
         let (options, _) = visitor.options()?;
-        let budget = Budget {
-            answer_max: options.answer_bytes_max,
-            connection: Pool::new(options.connection_bytes_max),
-            node: Arc::clone(&shared.memory),
-        };
-        Some(Session {
+        let budget = shared.memory.connection(options.answer_bytes_max, options.connection_bytes_max);
+        Some(EndpointSession {
             shared,
             visitor,
             options,
@@ -165,10 +161,13 @@ impl<'a> Session<'a> {
 
     /// A text that is not UTF-8 is an error of its statement; a malformed message ends the
     /// connection, after the client got an error.
-    fn survived(&mut self, done: Result<Result<(), Refusal>, Ended>) -> Result<Result<(), Refusal>, Ended> {
+    fn survived(
+        &mut self,
+        done: Result<Result<(), StatementRefusal>, Ended>,
+    ) -> Result<Result<(), StatementRefusal>, Ended> {
         match done {
             Err(Ended::NotUtf8) => {
-                Ok(Err(Refusal::new(NOT_UTF8, "the statement is not UTF-8", "send everything in UTF-8")))
+                Ok(Err(StatementRefusal::new(NOT_UTF8, "the statement is not UTF-8", "send everything in UTF-8")))
             }
             Err(ended @ Ended::Rejected { .. }) => {
                 self.stream.refuse(PROTOCOL, "a malformed message", "")?;
@@ -186,14 +185,14 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn refuse(&mut self, refusal: &Refusal) {
+    fn refuse(&mut self, refusal: &StatementRefusal) {
         self.out.report("ERROR", refusal.code, &refusal.problem, &refusal.hint);
         if self.transaction == Transaction::Open {
             self.transaction = Transaction::Failed;
         }
     }
 
-    fn simple(&mut self, message: &Message) -> Result<Result<(), Refusal>, Ended> {
+    fn simple(&mut self, message: &Message) -> Result<Result<(), StatementRefusal>, Ended> {
         let sql = Body(&message.body).text()?;
         let statements = match tokens::statements(&sql) {
             Ok(statements) => statements,
@@ -205,17 +204,17 @@ impl<'a> Session<'a> {
         for tokens in statements {
             let outcome = Statement::read(tokens).and_then(|statement| {
                 if tokens::parameters(statement.tokens())? > 0 {
-                    return Err(Refusal::new(SYNTAX, "a parameter without a value", "prepare the statement"));
+                    return Err(StatementRefusal::new(SYNTAX, "a parameter without a value", "prepare the statement"));
                 }
                 self.run(&statement, &[])
             });
             let sent = match outcome {
-                Ok(Outcome::Rows(rows, word)) => {
+                Ok(StatementResult::Rows(rows, word)) => {
                     self.row_description(&rows.headings, &[]);
                     self.rows(&rows, word)?
                 }
-                Ok(Outcome::Copy(rows, format)) => self.copy_out(rows, &format)?,
-                Ok(Outcome::Tag(tag)) => {
+                Ok(StatementResult::Copy(rows, format)) => self.copy_out(rows, &format)?,
+                Ok(StatementResult::Tag(tag)) => {
                     self.out.complete(&tag);
                     Ok(())
                 }
@@ -228,11 +227,15 @@ impl<'a> Session<'a> {
         Ok(Ok(()))
     }
 
-    pub(super) fn run(&mut self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome, Refusal> {
+    pub(super) fn run(
+        &mut self,
+        statement: &Statement,
+        parameters: &[Parameter],
+    ) -> Result<StatementResult, StatementRefusal> {
         let ends = matches!(statement, Statement::Commit | Statement::Rollback | Statement::RollbackTo);
         if self.transaction == Transaction::Failed && !ends {
             let problem = "the transaction has failed, and statements are ignored until it ends";
-            return Err(Refusal::new(FAILED_TRANSACTION, problem, "ROLLBACK"));
+            return Err(StatementRefusal::new(FAILED_TRANSACTION, problem, "ROLLBACK"));
         }
         self.execute(statement, parameters)
     }
@@ -241,8 +244,8 @@ impl<'a> Session<'a> {
         notes.iter().for_each(|note| self.out.report("NOTICE", "00000", note, ""));
     }
 
-    fn rows(&mut self, rows: &Rows, word: &str) -> Result<Result<(), Refusal>, Ended> {
-        let kinds: Vec<Kind> = rows.headings.iter().map(|heading| heading.kind).collect();
+    fn rows(&mut self, rows: &AnswerRows, word: &str) -> Result<Result<(), StatementRefusal>, Ended> {
+        let kinds: Vec<SqlType> = rows.headings.iter().map(|heading| heading.kind).collect();
         self.notices(&rows.notes);
         for row in &rows.rows {
             if let Err(refusal) = self.row(row, &kinds, &[])? {
@@ -253,7 +256,12 @@ impl<'a> Session<'a> {
         Ok(Ok(()))
     }
 
-    pub(super) fn row(&mut self, row: &[Value], kinds: &[Kind], formats: &[u16]) -> Result<Result<(), Refusal>, Ended> {
+    pub(super) fn row(
+        &mut self,
+        row: &[SqlValue],
+        kinds: &[SqlType],
+        formats: &[u16],
+    ) -> Result<Result<(), StatementRefusal>, Ended> {
         let mut cells = Vec::with_capacity(row.len());
         for (place, (value, kind)) in row.iter().zip(kinds).enumerate() {
             cells.push(match format_of(formats, place) {
@@ -288,8 +296,12 @@ impl<'a> Session<'a> {
         });
     }
 
-    pub(super) fn copy_out(&mut self, rows: Rows, format: &Format) -> Result<Result<(), Refusal>, Ended> {
-        let kinds: Vec<Kind> = rows.headings.iter().map(|heading| heading.kind).collect();
+    pub(super) fn copy_out(
+        &mut self,
+        rows: AnswerRows,
+        format: &CopyFormat,
+    ) -> Result<Result<(), StatementRefusal>, Ended> {
+        let kinds: Vec<SqlType> = rows.headings.iter().map(|heading| heading.kind).collect();
         let binary = u16::from(format.style == Style::Binary);
         self.out.message(b'H', |body| {
             body.push(binary as u8);
@@ -300,7 +312,7 @@ impl<'a> Session<'a> {
         // What comes before the first row is in one message with it, as PostgreSQL does it: some
         // clients rely on that.
         let mut first = format.begin(&names);
-        let data = |session: &mut Session<'_>, bytes: &[u8]| -> Result<(), Ended> {
+        let data = |session: &mut EndpointSession<'_>, bytes: &[u8]| -> Result<(), Ended> {
             if !bytes.is_empty() {
                 session.out.message(b'd', |body| body.extend(bytes));
             }

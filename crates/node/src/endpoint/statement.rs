@@ -3,9 +3,9 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::copy::Format;
+use super::copy::CopyFormat;
 use super::cursor::{Count, read_declare, read_fetch};
-use super::refusal::{NOT_PERMITTED, READ_ONLY, Refusal, SYNTAX, UNSUPPORTED};
+use super::refusal::{NOT_PERMITTED, READ_ONLY, SYNTAX, StatementRefusal, UNSUPPORTED};
 use super::tokens::{dotted, is_release, name, reads_release, value, word};
 
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(super) enum Statement {
     Release(Vec<Token>),
     /// A SELECT over the catalog, or without a table.
     Catalog(Vec<Token>),
-    Copy(Box<Statement>, Format),
+    Copy(Box<Statement>, CopyFormat),
     Set {
         name: String,
         value: Option<String>,
@@ -75,7 +75,7 @@ const WRITES: &[&str] = &[
 const OTHERS: &[&str] = &["EXPLAIN", "PREPARE", "EXECUTE", "LISTEN", "UNLISTEN", "CALL", "DO", "TABLE", "VALUES"];
 
 impl Statement {
-    pub(super) fn read(tokens: Vec<Token>) -> Result<Statement, Refusal> {
+    pub(super) fn read(tokens: Vec<Token>) -> Result<Statement, StatementRefusal> {
         let first = word(tokens.first());
         let second = word(tokens.get(1));
         let rest = tokens.get(1..).unwrap_or_default();
@@ -87,7 +87,9 @@ impl Statement {
             ("RESET", _) => Ok(Statement::Set { name: setting(rest)?.0, value: None }),
             ("SHOW", _) => Ok(Statement::Show(setting(rest)?.0)),
             ("BEGIN" | "START", _) => match tokens.windows(2).any(|pair| is_pair(pair, "READ", "WRITE")) {
-                true => Err(Refusal::new(READ_ONLY, "a transaction that writes is refused", "BEGIN READ ONLY")),
+                true => {
+                    Err(StatementRefusal::new(READ_ONLY, "a transaction that writes is refused", "BEGIN READ ONLY"))
+                }
                 false => Ok(Statement::Begin),
             },
             ("COMMIT" | "END", _) => Ok(Statement::Commit),
@@ -99,12 +101,12 @@ impl Statement {
             ("DEALLOCATE", "ALL") => Ok(Statement::Deallocate(None)),
             ("DEALLOCATE", _) => match name(tokens.last()) {
                 Some(name) => Ok(Statement::Deallocate(Some(name))),
-                None => Err(Refusal::new(SYNTAX, "DEALLOCATE names no statement", "write DEALLOCATE ALL")),
+                None => Err(StatementRefusal::new(SYNTAX, "DEALLOCATE names no statement", "write DEALLOCATE ALL")),
             },
             ("DECLARE", _) => {
                 let (name, holds, select) = read_declare(rest)?;
                 if !matches!(word(select.first()).as_str(), "SELECT" | "WITH") {
-                    return Err(Refusal::new(
+                    return Err(StatementRefusal::new(
                         READ_ONLY,
                         "a cursor is for a SELECT",
                         "DECLARE name CURSOR FOR SELECT …",
@@ -119,14 +121,18 @@ impl Statement {
             ("CLOSE", "ALL") => Ok(Statement::Close(None)),
             ("CLOSE", _) => match name(rest.first()) {
                 Some(name) => Ok(Statement::Close(Some(name))),
-                None => Err(Refusal::new(SYNTAX, "CLOSE names no cursor", "write CLOSE ALL")),
+                None => Err(StatementRefusal::new(SYNTAX, "CLOSE names no cursor", "write CLOSE ALL")),
             },
             (first, _) if WRITES.contains(&first) => {
                 let problem = format!("cannot execute {first}: a release cannot be changed");
-                Err(Refusal::new(READ_ONLY, problem, "begin with SELECT"))
+                Err(StatementRefusal::new(READ_ONLY, problem, "begin with SELECT"))
             }
-            (first, _) if OTHERS.contains(&first) => Err(Refusal::unsupported(first, "begin with SELECT")),
-            _ => Err(Refusal::new(SYNTAX, "this is not a statement that a release answers", "begin with SELECT")),
+            (first, _) if OTHERS.contains(&first) => Err(StatementRefusal::unsupported(first, "begin with SELECT")),
+            _ => Err(StatementRefusal::new(
+                SYNTAX,
+                "this is not a statement that a release answers",
+                "begin with SELECT",
+            )),
         }
     }
 
@@ -160,13 +166,13 @@ fn is_pair(pair: &[Token], first: &str, second: &str) -> bool {
 }
 
 /// The name of a setting, of which some are several words, and where it ends.
-fn setting(tokens: &[Token]) -> Result<(String, usize), Refusal> {
+fn setting(tokens: &[Token]) -> Result<(String, usize), StatementRefusal> {
     let known = match (word(tokens.first()).as_str(), word(tokens.get(1)).as_str(), word(tokens.get(2)).as_str()) {
         ("TRANSACTION", "ISOLATION", "LEVEL") => Some(("transaction_isolation", 3)),
         ("TIME", "ZONE", _) => Some(("timezone", 2)),
         ("NAMES", ..) => Some(("client_encoding", 1)),
         ("SESSION", "AUTHORIZATION", _) | ("ROLE", ..) => {
-            return Err(Refusal::new(NOT_PERMITTED, "an analyst stays who they are", "connect as another"));
+            return Err(StatementRefusal::new(NOT_PERMITTED, "an analyst stays who they are", "connect as another"));
         }
         _ => None,
     };
@@ -175,17 +181,17 @@ fn setting(tokens: &[Token]) -> Result<(String, usize), Refusal> {
     }
     match dotted(tokens, 0) {
         (parts, end) if !parts.is_empty() => Ok((parts.join("."), end)),
-        _ => Err(Refusal::new(SYNTAX, "no setting is named", "SHOW ALL lists those that there are")),
+        _ => Err(StatementRefusal::new(SYNTAX, "no setting is named", "SHOW ALL lists those that there are")),
     }
 }
 
-fn read_set(tokens: &[Token]) -> Result<Statement, Refusal> {
+fn read_set(tokens: &[Token]) -> Result<Statement, StatementRefusal> {
     let words: Vec<String> = tokens.iter().map(|token| word(Some(token))).collect();
     let is = |place: usize, wanted: &str| words.get(place).is_some_and(|word| word == wanted);
     // Characteristics of transactions: all are read only, and see one epoch.
     if is(0, "TRANSACTION") || is(0, "SESSION") && is(1, "CHARACTERISTICS") {
         return match tokens.windows(2).any(|pair| is_pair(pair, "READ", "WRITE")) {
-            true => Err(Refusal::new(READ_ONLY, "a transaction that writes is refused", "write READ ONLY")),
+            true => Err(StatementRefusal::new(READ_ONLY, "a transaction that writes is refused", "write READ ONLY")),
             false => Ok(Statement::Set { name: "transaction_read_only".to_owned(), value: Some("on".to_owned()) }),
         };
     }
@@ -201,12 +207,12 @@ fn read_set(tokens: &[Token]) -> Result<Statement, Refusal> {
     let texts: Option<Vec<String>> = values.iter().map(|token| value(token)).collect();
     match texts {
         Some(texts) if !texts.is_empty() => Ok(Statement::Set { name, value: Some(texts.join(", ")) }),
-        _ => Err(Refusal::new(SYNTAX, format!("no value for {name}"), "write SET name = 'value'")),
+        _ => Err(StatementRefusal::new(SYNTAX, format!("no value for {name}"), "write SET name = 'value'")),
     }
 }
 
 /// `(SELECT …) TO STDOUT`, or the release by its name.
-fn read_copy(tokens: &[Token]) -> Result<Statement, Refusal> {
+fn read_copy(tokens: &[Token]) -> Result<Statement, StatementRefusal> {
     let mut depth = 0usize;
     let mut close = 0;
     for (at, token) in tokens.iter().enumerate() {
@@ -223,7 +229,7 @@ fn read_copy(tokens: &[Token]) -> Result<Statement, Refusal> {
     let (inner, end) = if tokens.first() == Some(&Token::LParen) && close > 0 {
         let inner = tokens[1..close].to_vec();
         if word(inner.first()) != "SELECT" && word(inner.first()) != "WITH" {
-            return Err(Refusal::new(READ_ONLY, "only a SELECT can be copied", "COPY (SELECT …) TO STDOUT"));
+            return Err(StatementRefusal::new(READ_ONLY, "only a SELECT can be copied", "COPY (SELECT …) TO STDOUT"));
         }
         (select(inner), close + 1)
     } else {
@@ -234,7 +240,7 @@ fn read_copy(tokens: &[Token]) -> Result<Statement, Refusal> {
             vec![Token::Mul]
         };
         if !is_release(&parts) {
-            return Err(Refusal::new(UNSUPPORTED, "only the release can be copied", "COPY data TO STDOUT"));
+            return Err(StatementRefusal::new(UNSUPPORTED, "only the release can be copied", "COPY data TO STDOUT"));
         }
         let end = if columns == [Token::Mul] { end } else { close + 1 };
         let mut all = vec![Token::make_keyword("SELECT")];
@@ -243,9 +249,15 @@ fn read_copy(tokens: &[Token]) -> Result<Statement, Refusal> {
         (Statement::Release(all), end)
     };
     match (word(tokens.get(end)).as_str(), word(tokens.get(end + 1)).as_str()) {
-        ("TO", "STDOUT") => Ok(Statement::Copy(Box::new(inner), Format::read(&tokens[end + 2..])?)),
-        ("FROM", _) => Err(Refusal::new(READ_ONLY, "COPY FROM writes: a release cannot be changed", "TO STDOUT")),
-        _ => Err(Refusal::new(NOT_PERMITTED, "COPY to a file or program is refused", "COPY (SELECT …) TO STDOUT")),
+        ("TO", "STDOUT") => Ok(Statement::Copy(Box::new(inner), CopyFormat::read(&tokens[end + 2..])?)),
+        ("FROM", _) => {
+            Err(StatementRefusal::new(READ_ONLY, "COPY FROM writes: a release cannot be changed", "TO STDOUT"))
+        }
+        _ => Err(StatementRefusal::new(
+            NOT_PERMITTED,
+            "COPY to a file or program is refused",
+            "COPY (SELECT …) TO STDOUT",
+        )),
     }
 }
 
@@ -254,7 +266,7 @@ mod tests {
     use super::super::tokens::statements;
     use super::*;
 
-    fn read(sql: &str) -> Result<Statement, Refusal> {
+    fn read(sql: &str) -> Result<Statement, StatementRefusal> {
         Statement::read(statements(sql)?.swap_remove(0))
     }
 

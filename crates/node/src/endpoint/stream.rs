@@ -8,7 +8,7 @@ use rustls::{ServerConnection, StreamOwned};
 
 use super::wire::{First, Out, WireError, read_first};
 use super::{Shared, Visitor};
-use crate::rejections::Kind;
+use crate::rejections::RejectionKind;
 use crate::socket::Socket;
 use crate::tls::failed_handshake;
 
@@ -24,11 +24,11 @@ pub(super) enum Ended {
     NotUtf8,
     /// It was rejected, for a reason that the journal has; under a name, if it is one of the
     /// settings.
-    Rejected { kind: Kind, whom: Option<String>, why: String },
+    Rejected { kind: RejectionKind, whom: Option<String>, why: String },
 }
 
 impl Ended {
-    pub(super) fn rejected(kind: Kind, why: impl Into<String>) -> Ended {
+    pub(super) fn rejected(kind: RejectionKind, why: impl Into<String>) -> Ended {
         Ended::Rejected { kind, whom: None, why: why.into() }
     }
 }
@@ -44,7 +44,7 @@ impl From<WireError> for Ended {
         match error {
             WireError::Io(_) => Ended::Gone,
             WireError::NotUtf8 => Ended::NotUtf8,
-            other => Ended::rejected(Kind::Message, other.to_string()),
+            other => Ended::rejected(RejectionKind::Message, other.to_string()),
         }
     }
 }
@@ -73,7 +73,7 @@ impl Stream {
         for _ in 0..4 {
             let first = match read_first(&mut stream) {
                 Err(WireError::Io(error)) if is_late(&error) => {
-                    return Err(Ended::rejected(Kind::Handshake, "no password in time"));
+                    return Err(Ended::rejected(RejectionKind::Handshake, "no password in time"));
                 }
                 first => first?,
             };
@@ -91,17 +91,20 @@ impl Stream {
                     if must_encrypt && matches!(stream.0, Bytes::Plain(_)) {
                         let problem = "connections from other machines need TLS";
                         stream.refuse("28000", problem, "use sslmode=verify-full")?;
-                        return Err(Ended::rejected(Kind::Handshake, "a plain connection from another machine"));
+                        return Err(Ended::rejected(
+                            RejectionKind::Handshake,
+                            "a plain connection from another machine",
+                        ));
                     }
                     return Ok(Some((stream, minor, parameters)));
                 }
                 First::Unknown => {
                     stream.refuse("0A000", "this version of the protocol is not supported", "use version 3.0")?;
-                    return Err(Ended::rejected(Kind::Message, "another version of the protocol"));
+                    return Err(Ended::rejected(RejectionKind::Message, "another version of the protocol"));
                 }
             }
         }
-        Err(Ended::rejected(Kind::Message, "too many requests before the first message"))
+        Err(Ended::rejected(RejectionKind::Message, "too many requests before the first message"))
     }
 
     fn secured(self, visitor: &Visitor) -> Result<Stream, Ended> {

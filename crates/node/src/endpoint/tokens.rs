@@ -4,8 +4,8 @@
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
-use super::kind::Kind;
-use super::refusal::{Refusal, SYNTAX, TOO_MUCH, UNSUPPORTED};
+use super::kind::SqlType;
+use super::refusal::{SYNTAX, StatementRefusal, TOO_MUCH, UNSUPPORTED};
 
 /// The table that a release is.
 pub(super) const TABLE: &str = "data";
@@ -22,13 +22,17 @@ pub(super) struct Parameter {
 }
 
 /// The statements of a text, each without its semicolon; comments are gone.
-pub(super) fn statements(sql: &str) -> Result<Vec<Vec<Token>>, Refusal> {
+pub(super) fn statements(sql: &str) -> Result<Vec<Vec<Token>>, StatementRefusal> {
     let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql)
         .tokenize()
-        .map_err(|error| Refusal::new(SYNTAX, error.message, "see docs/node.md for what is answered"))?;
+        .map_err(|error| StatementRefusal::new(SYNTAX, error.message, "see docs/node.md for what is answered"))?;
     let kept = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect::<Vec<_>>();
     if kept.len() > TOKENS_MAX {
-        return Err(Refusal::new(TOO_MUCH, format!("more than {TOKENS_MAX} words and signs"), "write less at once"));
+        return Err(StatementRefusal::new(
+            TOO_MUCH,
+            format!("more than {TOKENS_MAX} words and signs"),
+            "write less at once",
+        ));
     }
     let split = kept.split(|token| *token == Token::SemiColon);
     Ok(split.filter(|statement| !statement.is_empty()).map(<[Token]>::to_vec).collect())
@@ -96,7 +100,7 @@ pub(super) fn reads_release(tokens: &[Token]) -> bool {
 }
 
 /// How many parameters a statement takes: the largest number after a dollar sign.
-pub(super) fn parameters(tokens: &[Token]) -> Result<usize, Refusal> {
+pub(super) fn parameters(tokens: &[Token]) -> Result<usize, StatementRefusal> {
     let mut most = 0;
     for token in tokens {
         if let Token::Placeholder(text) = token {
@@ -107,15 +111,15 @@ pub(super) fn parameters(tokens: &[Token]) -> Result<usize, Refusal> {
 }
 
 /// The number of `$1`.
-pub(super) fn number(placeholder: &str) -> Result<usize, Refusal> {
+pub(super) fn number(placeholder: &str) -> Result<usize, StatementRefusal> {
     let number = placeholder.strip_prefix('$').and_then(|digits| digits.parse().ok());
     let fits = number.filter(|number| (1..=TOKENS_MAX).contains(number));
-    fits.ok_or_else(|| Refusal::new(SYNTAX, "a parameter is not a dollar sign and a number", "write $1"))
+    fits.ok_or_else(|| StatementRefusal::new(SYNTAX, "a parameter is not a dollar sign and a number", "write $1"))
 }
 
 /// A statement over the release as `hedgerow query` reads it: parameters are values, columns are
 /// named with at most their table, and values have no type written after them.
-pub(super) fn as_query(tokens: &[Token], parameters: &[Parameter]) -> Result<String, Refusal> {
+pub(super) fn as_query(tokens: &[Token], parameters: &[Parameter]) -> Result<String, StatementRefusal> {
     let mut text = String::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -154,7 +158,7 @@ pub(super) fn as_query(tokens: &[Token], parameters: &[Parameter]) -> Result<Str
                 true
             }
             Token::HexStringLiteral(_) | Token::UnicodeStringLiteral(_) | Token::NationalStringLiteral(_) => {
-                return Err(Refusal::new(UNSUPPORTED, "this notation of a text is not read", "write 'text'"));
+                return Err(StatementRefusal::new(UNSUPPORTED, "this notation of a text is not read", "write 'text'"));
             }
             other => {
                 text.push_str(&other.to_string());
@@ -200,7 +204,7 @@ fn put_parameter(text: &mut String, parameter: Option<(u32, &String)>) {
     };
     match parameter {
         None => text.push_str("NULL"),
-        Some((oid, value)) if Kind::is_number(oid) && is_number(value) => text.push_str(value),
+        Some((oid, value)) if SqlType::is_number(oid) && is_number(value) => text.push_str(value),
         Some((_, value)) => put_quoted(text, value, '\''),
     }
 }

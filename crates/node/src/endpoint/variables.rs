@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::refusal::{BAD_VALUE, READ_ONLY, Refusal, UNKNOWN_SETTING, UNSUPPORTED};
+use super::refusal::{BAD_VALUE, READ_ONLY, StatementRefusal, UNKNOWN_SETTING, UNSUPPORTED};
 
 /// The version of PostgreSQL that answers conform to.
 pub(super) const SERVER_VERSION: &str = "15.0";
@@ -74,12 +74,12 @@ impl Default for Variables {
     }
 }
 
-fn place(name: &str) -> Result<usize, Refusal> {
+fn place(name: &str) -> Result<usize, StatementRefusal> {
     let folded = name.to_lowercase();
     let known = KNOWN.iter().position(|(known, _, _)| *known == folded);
     known.ok_or_else(|| {
         let problem = format!("there is no setting {}", shortened(&folded));
-        Refusal::new(UNKNOWN_SETTING, problem, "SHOW ALL lists those that there are")
+        StatementRefusal::new(UNKNOWN_SETTING, problem, "SHOW ALL lists those that there are")
     })
 }
 
@@ -88,7 +88,7 @@ fn shortened(text: &str) -> String {
 }
 
 impl Variables {
-    pub(super) fn get(&self, name: &str) -> Result<&str, Refusal> {
+    pub(super) fn get(&self, name: &str) -> Result<&str, StatementRefusal> {
         place(name).map(|at| self.0[at].as_str())
     }
 
@@ -103,12 +103,12 @@ impl Variables {
     }
 
     /// Sets a value, or the one of the beginning; whether the client is sent the change.
-    pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<Option<&'static str>, Refusal> {
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<Option<&'static str>, StatementRefusal> {
         let at = place(name)?;
         let (name, first, sent) = KNOWN[at];
         let value = value.unwrap_or(first);
         let refused = |code, hint: &str| {
-            Err(Refusal::new(code, format!("{name} cannot be set to \"{}\"", shortened(value)), hint))
+            Err(StatementRefusal::new(code, format!("{name} cannot be set to \"{}\"", shortened(value)), hint))
         };
         let on = matches!(value.to_lowercase().as_str(), "on" | "true" | "1" | "yes");
         let folded: String = value.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();

@@ -18,7 +18,7 @@ use hedgerow_node::disk::Disk;
 use hedgerow_node::endpoint::{self, Answers, Current, Reports};
 use hedgerow_node::event::Event;
 use hedgerow_node::journal::{Record, What};
-use hedgerow_node::keys::{Party, Place, make_trial};
+use hedgerow_node::keys::{Party, PartyRole, make_trial};
 use hedgerow_node::live::Live;
 use hedgerow_node::outlines::Outlines;
 use hedgerow_node::query::{self, Queried};
@@ -98,8 +98,8 @@ impl Endpoint {
         let ports = free_ports(4).unwrap();
         let party = |(name, port): (&str, &u16)| Party::custodian(name, format!("127.0.0.1:{port}"));
         let mut parties: Vec<Party> = ["site-0", "site-1", "site-2"].into_iter().zip(&ports).map(party).collect();
-        parties.push(Party { name: "bob".to_owned(), place: Place::Analyst });
-        parties.push(Party { name: "eve".to_owned(), place: Place::Auditor });
+        parties.push(Party { name: "bob".to_owned(), place: PartyRole::Analyst });
+        parties.push(Party { name: "eve".to_owned(), place: PartyRole::Auditor });
         let port = ports[3];
         // Short where limits are tested; a client's own machinery may take its time to start.
         let handshake = if options.is_empty() { 60 } else { 2 };
@@ -166,7 +166,7 @@ impl Endpoint {
         self.config().connect(NoTls).unwrap()
     }
 
-    /// What `hedgerow query` answers: the columns that were selected, then the bounds.
+    /// The answer of `hedgerow query`: the columns that were selected, then the bounds.
     pub(crate) fn expected(&self, sql: &str) -> Vec<Vec<Value>> {
         let plain = sql.replace("public.data.age", "age").replace("d.disease", "disease");
         let answered = query::answer(&self.data(), 1, &plain).unwrap();

@@ -11,9 +11,9 @@ use hedgerow_node::Verifier;
 use hedgerow_node::demo::free_ports;
 use hedgerow_node::disk::read_journal;
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Asking, Content, Frame, Hex, Question};
+use hedgerow_node::message::{Asking, Frame, FrameContent, Hex, Question};
 use hedgerow_node::operator::Request;
-use hedgerow_node::part::Part;
+use hedgerow_node::part::EpochPart;
 use hedgerow_node::store::Store as _;
 use hedgerow_node::terms::Terms;
 use hedgerow_node::{Unanswered, query};
@@ -76,7 +76,7 @@ pub(crate) fn comparable(mut answer: Value) -> Value {
     answer
 }
 
-/// What was answered is what the release would have answered; how many were, and who was blamed.
+/// Compares answers with those of the release; the number of answers, and the custodians blamed.
 fn check_answers(world: &mut World) -> (usize, Vec<String>) {
     let (mut answered, mut blamed) = (0, Vec::new());
     let mut expected: BTreeMap<String, Value> = BTreeMap::new();
@@ -246,8 +246,9 @@ fn what_is_not_a_question_of_the_epoch_is_turned_away() {
     let wrong = wrong.map(|(question, why)| (question.named(), why));
     let under_another_name = Question { sql: QUESTIONS[1].to_owned(), ..question(1).named() };
     for (wrong, why) in wrong.into_iter().chain([(under_another_name, "under the name of another")]) {
-        let sent = world.inject(0, 1, Content::Asking(Asking::Ask { question: wrong }));
-        let [(to, Frame { content: Content::Asking(Asking::Unanswered { why: found, .. }), .. })] = sent.as_slice()
+        let sent = world.inject(0, 1, FrameContent::Asking(Asking::Ask { question: wrong }));
+        let [(to, Frame { content: FrameContent::Asking(Asking::Unanswered { why: found, .. }), .. })] =
+            sent.as_slice()
         else {
             panic!("{why}: {sent:?}");
         };
@@ -255,21 +256,23 @@ fn what_is_not_a_question_of_the_epoch_is_turned_away() {
     }
     // SQL that no node would ask for, garbage in a session, and too many questions.
     let bad = Question { sql: "SELECT disease FROM".to_owned(), ..question(6) }.named();
-    world.inject(0, 1, Content::Asking(Asking::Ask { question: bad }));
+    world.inject(0, 1, FrameContent::Asking(Asking::Ask { question: bad }));
     assert!(!world.is_asking());
     for (analyst, from, taken) in [("ada", 10, 32), ("bob", 100, 32), ("eve", 200, 0)] {
         for number in 0..40 {
             let question = Question { analyst: analyst.to_owned(), ..question(from + number) }.named();
-            let sent = world.inject(0, 1, Content::Asking(Asking::Ask { question }));
-            let refused =
-                matches!(sent.as_slice(), [(_, Frame { content: Content::Asking(Asking::Unanswered { .. }), .. })]);
+            let sent = world.inject(0, 1, FrameContent::Asking(Asking::Ask { question }));
+            let refused = matches!(
+                sent.as_slice(),
+                [(_, Frame { content: FrameContent::Asking(Asking::Unanswered { .. }), .. })]
+            );
             assert_eq!(refused, number >= taken, "{number} of {analyst}");
         }
     }
     assert!(world.is_asking());
     // The end of a question is repeated once, not for every request.
     let id = Question { sql: "SELECT disease FROM".to_owned(), ..question(6) }.named().id;
-    let said = |world: &mut World| world.inject(0, 1, Content::Asking(Asking::Again { id })).len();
+    let said = |world: &mut World| world.inject(0, 1, FrameContent::Asking(Asking::Again { id })).len();
     assert_eq!([said(&mut world), said(&mut world), said(&mut world)], [1, 0, 0]);
     // Site 1 never takes part in the answers: after a while no node waits for it.
     settle(&mut world);
@@ -284,7 +287,7 @@ fn what_is_not_a_question_of_the_epoch_is_turned_away() {
     world.check();
 }
 
-/// What `hedgerow query` answers over a release.
+/// The answer of `hedgerow query` over a release.
 fn expected(release: &Path, sql: &str) -> Value {
     let release = hedgerow_release::Release::open(release, &hedgerow_table::progress::NoProgress).unwrap();
     comparable(serde_json::to_value(hedgerow_audit::query::answer(&release, sql).unwrap()).unwrap())
@@ -346,7 +349,7 @@ fn adult_in_parts_is_answered_as_the_release_of_all_rows_is() {
         for ending in federation.run(0) {
             assert_eq!(ending["ended"], "published", "{ending}");
         }
-        let part = |place: usize| Part::read(&federation.data(place).join("epochs/1")).unwrap().unwrap();
+        let part = |place: usize| EpochPart::read(&federation.data(place).join("epochs/1")).unwrap().unwrap();
         let release = folder.path().join(format!("of {sites}"));
         release_united(&terms, &(0..sites).map(part).collect::<Vec<_>>(), &release);
         for (number, sql) in questions.into_iter().enumerate() {
@@ -403,7 +406,7 @@ fn adult_in_parts_is_answered_as_the_release_of_all_rows_is() {
         for place in 0..sites {
             let epoch = federation.data(place).join("epochs/1");
             assert!(!epoch.join("release").exists());
-            own += Part::read(&epoch).unwrap().unwrap().own.class.len();
+            own += EpochPart::read(&epoch).unwrap().unwrap().own.class.len();
         }
         assert_eq!(own, rows.len());
     }
@@ -540,7 +543,11 @@ fn every_custodian_journals_the_question_and_what_it_opened_and_nobody_sees_rows
         opened.push(values);
         federation.assert_no_canary(place);
         let epoch = query::folder(&federation.data(place), 1);
-        assert_eq!(Part::read(&epoch).unwrap().unwrap().own.class.len(), 12 + place, "its own rows, and no others");
+        assert_eq!(
+            EpochPart::read(&epoch).unwrap().unwrap().own.class.len(),
+            12 + place,
+            "its own rows, and no others"
+        );
     }
     assert!(opened.iter().all(|values| *values == opened[0]), "all saw the same");
 }

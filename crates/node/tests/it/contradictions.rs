@@ -2,7 +2,7 @@
 
 use hedgerow_node::Sent;
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Asking, Content, Frame, Hex, Named, Question};
+use hedgerow_node::message::{Asking, Frame, FrameContent, Hex, Question, RosterEntry};
 use hedgerow_node::statement::Proof;
 use hedgerow_node::store::Store as _;
 use sha2::{Digest as _, Sha256};
@@ -29,13 +29,13 @@ fn a_site_that_contradicts_itself_in_an_answer_is_convicted() {
     let sql = SQL.to_owned();
     let question = Question { id, nonce: Hex([9; 16]), epoch: 1, run, sql, by, analyst }.named();
     for place in [0, 2] {
-        world.inject(place, 1, Content::Asking(Asking::Ask { question: question.clone() }));
+        world.inject(place, 1, FrameContent::Asking(Asking::Ask { question: question.clone() }));
     }
     // Its first message of the session, which is a key: another one for each site.
     let key = |byte: u8| {
         let session = Sha256::digest([&b"hedgerow answer session 1"[..], &question.id.0].concat());
         let header = [&[hedgerow_smc::PROTOCOL_VERSION, 1][..], &session[..16], &[0; 32], &[1, 0], &[0; 4]].concat();
-        Content::Step([header, vec![byte; 32]].concat())
+        FrameContent::Step([header, vec![byte; 32]].concat())
     };
     let mut said = world.inject(0, 1, key(1));
     assert!(blamed(&world, 0).is_empty());
@@ -58,9 +58,9 @@ fn a_site_that_contradicts_itself_in_an_answer_is_convicted() {
     }
     // An accusation with one of them proves nothing.
     let signed = Frame::sign(key(1), &signing(1)).signed();
-    let culprit = Named::of(&member(1));
+    let culprit = RosterEntry::of(&member(1));
     let proof = Proof { run: question.id, culprit, one: signed.clone(), other: signed };
-    world.inject(3, 2, Content::Asking(Asking::Proved { id: question.id, proof: Box::new(proof) }));
+    world.inject(3, 2, FrameContent::Asking(Asking::Proved { id: question.id, proof: Box::new(proof) }));
     assert!(blamed(&world, 3).is_empty());
 }
 
@@ -75,8 +75,8 @@ fn a_restarted_site_does_not_contradict_itself() {
     let (id, by, analyst) = (Hex([0; 16]), "site-1".to_owned(), "ada".to_owned());
     let sql = SQL.to_owned();
     let question = Question { id, nonce: Hex([9; 16]), epoch: 1, run, sql, by, analyst }.named();
-    let ask = Content::Asking(Asking::Ask { question });
-    let steps = |sent: &Sent| sent.iter().filter(|(_, frame)| matches!(frame.content, Content::Step(_))).count();
+    let ask = FrameContent::Asking(Asking::Ask { question });
+    let steps = |sent: &Sent| sent.iter().filter(|(_, frame)| matches!(frame.content, FrameContent::Step(_))).count();
     world.inject(0, 1, ask.clone());
     world.crash(0);
     for _ in 0..2000 {
@@ -85,7 +85,7 @@ fn a_restarted_site_does_not_contradict_itself() {
     let sent = world.inject(0, 1, ask);
     assert_eq!(steps(&sent), 0);
     let refused = |frame: &Frame| match &frame.content {
-        Content::Asking(Asking::Unanswered { why, .. }) => why.contains("restarted"),
+        FrameContent::Asking(Asking::Unanswered { why, .. }) => why.contains("restarted"),
         _ => false,
     };
     assert!(sent.iter().any(|(name, frame)| name == "site-1" && refused(frame)), "{sent:?}");

@@ -1,6 +1,6 @@
 //! The bytes that signatures add to those of a run, beside the table of docs/custodians.md.
 
-use hedgerow_node::message::{Content, Frame, Heads, Hex, Standing};
+use hedgerow_node::message::{Frame, FrameContent, Heads, Hex, JournalMessage};
 
 use crate::world::signing;
 
@@ -10,7 +10,7 @@ const CUSTODIANS: [u64; 4] = [3, 10, 30, 100];
 /// kept.
 const NOTES: u64 = 6;
 
-fn bytes(content: Content) -> u64 {
+fn bytes(content: FrameContent) -> u64 {
     Frame::sign(content, &signing(0)).encode().len() as u64
 }
 
@@ -22,7 +22,7 @@ fn numbers(cell: &str) -> Vec<f64> {
 /// frames.
 #[test]
 fn signatures_take_at_most_a_fifth_of_every_line_of_the_table() {
-    let frame = bytes(Content::Step(Vec::new()));
+    let frame = bytes(FrameContent::Step(Vec::new()));
     assert_eq!(frame, 70, "as documented");
     let lines: Vec<&str> = DOCUMENT.lines().filter(|line| line.starts_with("| 10")).collect();
     assert_eq!(lines.len(), 10);
@@ -43,7 +43,7 @@ fn signatures_take_at_most_a_fifth_of_every_line_of_the_table() {
 #[test]
 fn heads_after_a_run_and_the_answer_have_less_than_400_bytes() {
     let heads = Heads { rows: 1_000_000, journal: Hex([255; 32]), entries: 1000, book: Hex([255; 32]) };
-    let after = bytes(Content::Standing(Standing::After { heads }));
-    let kept = bytes(Content::Standing(Standing::Kept { rows: heads.rows }));
+    let after = bytes(FrameContent::Standing(JournalMessage::After { heads }));
+    let kept = bytes(FrameContent::Standing(JournalMessage::Kept { rows: heads.rows }));
     assert!((350..400).contains(&(after + kept)), "{after} and {kept}");
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_joint::{Agreed, AgreedRef, JointRow, Share};
-use hedgerow_node::part::{OwnRows, Part};
+use hedgerow_node::part::{EpochPart, OwnRows};
 use hedgerow_node::terms::Terms;
 use hedgerow_policy::Policy;
 use rand::rngs::StdRng;
@@ -24,7 +24,7 @@ pub(crate) struct Example {
 }
 
 /// Writes the release that custodians publish whose rows do not stay apart.
-pub(crate) fn release_united(terms: &Terms, parts: &[Part], place: &Path) {
+pub(crate) fn release_united(terms: &Terms, parts: &[EpochPart], place: &Path) {
     let mut rows = Vec::new();
     for OwnRows { class, codes } in parts.iter().map(|part| &part.own) {
         let row = |row: usize| JointRow {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hedgerow_node::demo::free_ports;
-use hedgerow_node::keys::{Party, Place, make_trial};
+use hedgerow_node::keys::{Party, PartyRole, make_trial};
 use hedgerow_node::operator::{self, Request};
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ impl Federation {
         let custodians = names.iter().zip(&ports);
         let mut parties: Vec<Party> =
             custodians.map(|(name, port)| Party::custodian(name, format!("127.0.0.1:{port}"))).collect();
-        parties.push(Party { name: "analyst".to_owned(), place: Place::Analyst });
+        parties.push(Party { name: "analyst".to_owned(), place: PartyRole::Analyst });
         make_trial(folder.path(), &parties, "policy.toml", more).unwrap();
         for (name, rows) in names.iter().zip(parts) {
             fs::write(folder.path().join(name).join("policy.toml"), policy).unwrap();
@@ -93,6 +93,16 @@ impl Federation {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow-node"));
         command.arg("serve").arg(home.join("node.toml")).stdout(Stdio::null()).stderr(log);
         self.nodes[place] = Some(command.spawn().unwrap());
+    }
+
+    /// Takes a process for the node of a place, as if it had started it.
+    pub(crate) fn adopt(&mut self, place: usize, node: Child) {
+        self.nodes[place] = Some(node);
+    }
+
+    /// Gives it back.
+    pub(crate) fn release(&mut self, place: usize) -> Child {
+        self.nodes[place].take().unwrap()
     }
 
     /// As `kill -9` does.

@@ -1,5 +1,5 @@
-//! What custodians hand on: the release of one publisher over the same rows, the same bytes at
-//! every node, and nothing of what was opened on the way.
+//! The files that custodians hand on: the release of one publisher over the same rows, the same
+//! bytes at every node, and nothing of what was opened on the way.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_node::disk::hash_of;
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, Source, publish};
+use hedgerow_publish::{PublishOptions, RowSource, publish};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -45,7 +45,7 @@ fn the_ledger_is_not_beside_what_is_handed_on() {
     fs::write(folder.path().join("policy.toml"), POLICY).unwrap();
     fs::write(folder.path().join("people.csv"), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
     let policy = Policy::load(&folder.path().join("policy.toml")).unwrap();
-    publish(&policy, Source::Policy, &PublishOptions::to(folder.path().join("alone"))).unwrap();
+    publish(&policy, RowSource::Policy, &PublishOptions::to(folder.path().join("alone"))).unwrap();
     let ordinary = files(&folder.path().join("alone"));
     for apart in [false, true] {
         let federation = Federation::started(POLICY, &parts, if apart { "rows = \"apart\"\n" } else { "" });
@@ -138,7 +138,8 @@ fn a_census_under_strict_cuts_is_what_hedgerow_publish_makes_of_the_same_policy(
         fs::write(folder.path().join("people.csv"), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
         let loaded = Policy::load(&folder.path().join("policy.toml")).unwrap_or_else(|error| panic!("{error}"));
         let alone = folder.path().join("alone");
-        publish(&loaded, Source::Policy, &PublishOptions::to(alone.clone())).unwrap_or_else(|error| panic!("{error}"));
+        publish(&loaded, RowSource::Policy, &PublishOptions::to(alone.clone()))
+            .unwrap_or_else(|error| panic!("{error}"));
         let expected = comparable(&lines(&alone.join("data.csv")), &all_values, "income");
         let federation = Federation::started(&policy, &dealt(header, &rows, 3), "");
         let endings = federation.run(0);

@@ -5,6 +5,7 @@ mod apart;
 mod attacks;
 mod byzantine;
 mod clients;
+mod container;
 mod contradictions;
 mod costs;
 mod example;
@@ -16,6 +17,7 @@ mod outputs;
 mod pinning;
 mod processes;
 mod restored;
+mod ring;
 #[path = "../../../cli/tests/it/schema.rs"]
 mod schema;
 mod simulation;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use hedgerow_joint::JointClass;
 use hedgerow_node::journal::{Record, What, chain};
 use hedgerow_node::message::{Hex, QuestionId, RunId};
-use hedgerow_node::part::Part;
-use hedgerow_node::store::{Found, Store, StoreError};
+use hedgerow_node::part::EpochPart;
+use hedgerow_node::store::{RunResult, Store, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::world::K;
@@ -19,8 +19,8 @@ pub(crate) struct Kept {
     /// The hash of every row.
     pub(crate) chain: Vec<Hex<32>>,
     pub(crate) book: Option<Vec<u8>>,
-    pub(crate) staged: BTreeMap<RunId, Found>,
-    pub(crate) placed: BTreeMap<u64, (RunId, Found)>,
+    pub(crate) staged: BTreeMap<RunId, RunResult>,
+    pub(crate) placed: BTreeMap<u64, (RunId, RunResult)>,
     /// How many more writes are done; and whether the one that breaks is done.
     pub(crate) breaks_after: Option<(u32, bool)>,
     pub(crate) writes: u32,
@@ -89,9 +89,9 @@ impl Store for Memory {
         self.write(|kept| kept.book = Some(bytes.to_vec()))
     }
 
-    fn stage(&mut self, run: RunId, _: u64, found: &Found) -> Result<Result<Hex<32>, String>, StoreError> {
+    fn stage(&mut self, run: RunId, _: u64, found: &RunResult) -> Result<Result<Hex<32>, String>, StoreError> {
         // The gate, as it is for the rules of the example.
-        if let Found::Whole { classes, rows } = found {
+        if let RunResult::Whole { classes, rows } = found {
             let different = |class: usize| {
                 let of_class = rows.iter().filter(|row| row.class as usize == class);
                 of_class.map(|row| row.codes[0]).collect::<BTreeSet<_>>().len()
@@ -105,8 +105,8 @@ impl Store for Memory {
             kept.staged.insert(run, found.clone());
         })?;
         let common = match found {
-            Found::Whole { classes, rows } => format!("{classes:?} {rows:?}"),
-            Found::Part(part) => format!("{:?}", part.common),
+            RunResult::Whole { classes, rows } => format!("{classes:?} {rows:?}"),
+            RunResult::Part(part) => format!("{:?}", part.common),
         };
         Ok(Ok(Hex(Sha256::digest(common).into())))
     }
@@ -121,9 +121,9 @@ impl Store for Memory {
         })
     }
 
-    fn part(&self, epoch: u64) -> Result<Option<Part>, StoreError> {
+    fn part(&self, epoch: u64) -> Result<Option<EpochPart>, StoreError> {
         match self.0.lock().unwrap().placed.get(&epoch) {
-            Some((_, Found::Part(part))) => Ok(Some(part.clone())),
+            Some((_, RunResult::Part(part))) => Ok(Some(part.clone())),
             _ => Ok(None),
         }
     }

@@ -1,4 +1,4 @@
-//! What an operator does over the years: keys, comparing terms, backup and restore, the journal of
+//! An operator's work over the years: keys, comparing terms, backup and restore, the journal of
 //! questions, the service.
 
 use std::fs;
@@ -73,7 +73,7 @@ fn a_node_goes_on_from_a_copy_of_its_folder() {
     read_journal(&federation.data(1), |_| Ok(())).unwrap();
 }
 
-/// Who asked what is in the journal, whether the node answers alone or all custodians do.
+/// The journal names who asked which question, whether the node answers alone or all custodians do.
 #[test]
 fn questions_are_journaled_in_both_modes() {
     for more in ["", "rows = \"apart\"\n"] {

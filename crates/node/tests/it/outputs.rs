@@ -1,4 +1,4 @@
-//! What a node's commands print, validated against the schemas in `docs/schemas`.
+//! The output of a node's commands, validated against the schemas in `docs/schemas`.
 
 use std::collections::BTreeSet;
 use std::process::Command;

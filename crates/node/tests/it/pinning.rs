@@ -1,4 +1,4 @@
-//! What is pinned stays pinned: the key of a peer or an auditor, and the epoch of a transaction.
+//! A pin stays: the key of a peer or an auditor, and the epoch of a transaction.
 
 use std::fs;
 use std::io::{Read, Write};

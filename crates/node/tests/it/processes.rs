@@ -9,7 +9,7 @@ use hedgerow_node::operator::Request;
 use hedgerow_node::terms::Terms;
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::{declared_table, read_source};
-use hedgerow_publish::{PublishOptions, Source, publish};
+use hedgerow_publish::{PublishOptions, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Codes, Column, Domain, Table};
@@ -46,7 +46,7 @@ pub(crate) fn adult(rows: usize) -> (String, Vec<String>) {
     (names.join(";"), (0..rows.min(table.rows)).map(row).collect())
 }
 
-/// What one who holds all rows publishes under the same agreement.
+/// The release of one publisher with all rows under the same agreement.
 pub(crate) fn alone(folder: &Path, policy: &str, header: &str, rows: &[String]) -> Vec<String> {
     fs::write(folder.join("policy.toml"), policy).unwrap();
     fs::write(folder.join("people.csv"), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
@@ -68,7 +68,7 @@ pub(crate) fn alone(folder: &Path, policy: &str, header: &str, rows: &[String]) 
     let columns = declared.columns.iter().map(column).collect();
     let union = Table { columns, rows: table.rows, header: declared.header.clone(), warnings: Vec::new() };
     let options = PublishOptions::to(folder.join("alone"));
-    publish(&policy, Source::Table(&union), &options).unwrap();
+    publish(&policy, RowSource::Table(&union), &options).unwrap();
     lines(&folder.join("alone").join("data.csv"))
 }
 
@@ -168,7 +168,7 @@ fn adult_under_strict_cuts_and_declared_orders_is_what_hedgerow_publish_makes_of
     fs::write(folder.path().join("policy.toml"), &policy).unwrap();
     fs::write(folder.path().join("people.csv"), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
     let loaded = Policy::load(&folder.path().join("policy.toml")).unwrap_or_else(|error| panic!("{error}"));
-    publish(&loaded, Source::Policy, &PublishOptions::to(folder.path().join("alone"))).unwrap();
+    publish(&loaded, RowSource::Policy, &PublishOptions::to(folder.path().join("alone"))).unwrap();
     let expected = comparable(&lines(&folder.path().join("alone").join("data.csv")), &all_values, "salary-class");
     let federation = Federation::started(&policy, &crate::federation::dealt(&header, &rows, 3), "");
     assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));

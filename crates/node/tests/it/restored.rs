@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hedgerow_node::disk::{Disk, read_signed_journal};
 use hedgerow_node::journal::{Record, What, chain};
 use hedgerow_node::keys::read_signing_key;
-use hedgerow_node::message::{Content, Heads, Hex, Note, Standing};
+use hedgerow_node::message::{FrameContent, Heads, Hex, JournalMessage, Note};
 use hedgerow_node::settings::Settings;
 use hedgerow_node::statement::Statement;
 use hedgerow_node::store::Store as _;
@@ -59,7 +59,7 @@ fn one_peer_alone_does_not_confirm_an_older_copy() {
     assert_eq!(epoch(&world, 3), Some(2), "all peers have confirmed the journal");
 
     restore(&mut world, 2, older);
-    world.inject(2, 1, Content::Standing(Standing::Known { signed: None }));
+    world.inject(2, 1, FrameContent::Standing(JournalMessage::Known { signed: None, further: None }));
     assert_eq!(epoch(&world, 2), None, "one peer alone confirmed an older copy");
     pass(&mut world, 50);
     let why = status(&mut world, 2)["replaced"].as_str().unwrap().to_owned();
@@ -121,7 +121,7 @@ fn an_older_copy_does_not_deny_a_run_that_it_has_forgotten() {
             Note::Staged { run, epoch: 2, plan, release },
             Note::Prepared { run, epoch: 2, plan, release },
         ] {
-            let sent = world.inject(2, 0, Content::Note(note));
+            let sent = world.inject(2, 0, FrameContent::Note(note));
             let denied = notes(&sent, |note| matches!(note, Note::Aborted { .. }));
             assert_eq!(denied, 0, "it denies a run that it had signed; peers away: {away}");
         }
@@ -166,6 +166,70 @@ fn a_copy_from_within_a_run_is_noticed_and_gives_up_nothing_that_went_on() {
     }
 }
 
+/// A copy of while a run was proposed or executed has the row that the node joined with, and no
+/// peer has heads from after the run. Its messages of the run show that it came further: what it
+/// took part in, which its book has forgotten, and what it staged and is prepared for.
+#[test]
+fn a_copy_from_within_a_run_is_noticed_although_its_heads_reached_no_peer() {
+    for (phase, restarted) in [("proposed", false), ("proposed", true), ("executing", false), ("executing", true)] {
+        let (mut world, older) = within_a_run(phase);
+        calm_down(&mut world, "the second run");
+        assert_eq!(world.epochs(), [2; SITES]);
+        notices(&mut world, older, restarted, phase);
+    }
+}
+
+/// The same where the run was given up after it had begun: it has opened totals over the rows.
+#[test]
+fn a_copy_from_before_a_run_that_was_given_up_is_noticed_too() {
+    for restarted in [false, true] {
+        let (mut world, older) = within_a_run("proposed");
+        let opened = journaled(&world, 2, What::Disclosed).len();
+        while journaled(&world, 2, What::Disclosed).len() == opened {
+            world.step();
+            world.approve_all();
+        }
+        world.command(1, &Command::Withdraw { operator: "olga".to_owned() }).unwrap().unwrap();
+        calm_down(&mut world, "the second run");
+        assert_eq!(world.epochs(), [1; SITES]);
+        notices(&mut world, older, restarted, "given up");
+    }
+}
+
+/// A world in which no heads from after a run arrive, and a copy of a site's folder from its second
+/// run.
+fn within_a_run(phase: &str) -> (World, Kept) {
+    let mut world = World::new(37);
+    world.step();
+    publish_one(&mut world);
+    world.loses = Some(|_, content| matches!(content, FrameContent::Standing(JournalMessage::After { .. })));
+    world.propose(0, &[]);
+    let known = |open: &Value| open["phase"] == phase && open["plan"].is_string();
+    while !known(&status(&mut world, 2)["open"]) {
+        world.step();
+        if phase != "proposed" {
+            world.approve_all();
+        }
+    }
+    let older = copy_of(&world, 2);
+    (world, older)
+}
+
+fn notices(world: &mut World, older: Kept, restarted: bool, what: &str) {
+    for place in [0, 1, 3].into_iter().filter(|_| restarted) {
+        let same = copy_of(world, place);
+        restore(world, place, same);
+    }
+    pass(world, 100);
+    world.stale = Some(2);
+    restore(world, 2, older);
+    pass(world, 1500);
+    let why = status(world, 2)["replaced"].as_str().unwrap_or_default().to_owned();
+    assert!(why.contains("run ") && why.contains("missing here"), "{what}, restarted: {restarted}: {why}");
+    assert_eq!(epoch(world, 2), None);
+    world.check_blame();
+}
+
 /// Answers of peers may be lost. What an older copy asks changes nothing of what they know.
 #[test]
 fn an_older_copy_is_noticed_although_its_first_questions_stay_without_an_answer() {
@@ -174,7 +238,7 @@ fn an_older_copy_is_noticed_although_its_first_questions_stay_without_an_answer(
     publish_one(&mut world);
     let older = copy_of(&world, 2);
     publish_one(&mut world);
-    world.loses = Some(|to, content| to == 2 && matches!(content, Content::Standing(_)));
+    world.loses = Some(|to, content| to == 2 && matches!(content, FrameContent::Standing(_)));
     restore(&mut world, 2, older);
     pass(&mut world, 350);
     assert!(status(&mut world, 2)["replaced"].is_null());
@@ -197,7 +261,8 @@ fn an_older_copy_is_noticed_although_its_first_questions_stay_without_an_answer(
 #[test]
 fn no_step_begins_before_all_of_the_run_have_confirmed_the_journal() {
     let mut world = World::new(35);
-    world.loses = Some(|to, content| to == 2 && matches!(content, Content::Standing(Standing::Known { .. })));
+    world.loses =
+        Some(|to, content| to == 2 && matches!(content, FrameContent::Standing(JournalMessage::Known { .. })));
     world.step();
     world.propose(2, &[]);
     for _ in 0..300 {
@@ -221,14 +286,15 @@ fn invented_heads_lock_no_node_out_and_fill_no_journal() {
     publish_one(&mut world);
     for rows in 1000..1300 {
         let heads = Heads { rows, journal: Hex([1; 32]), entries: 9, book: Hex([2; 32]) };
-        let signed = Some(Statement::Heads { heads }.sign(&signing(1)));
-        world.inject(0, 1, Content::Standing(Standing::Known { signed }));
-        world.inject(0, 1, Content::Standing(Standing::After { heads }));
+        let signed = Some(Box::new(Statement::Heads { heads }.sign(&signing(1))));
+        world.inject(0, 1, FrameContent::Standing(JournalMessage::Known { signed, further: None }));
+        world.inject(0, 1, FrameContent::Standing(JournalMessage::After { heads }));
     }
     assert!(status(&mut world, 0)["replaced"].is_null());
     assert_eq!(epoch(&world, 0), Some(1));
     let kept = world.sites[0].memory.0.lock().unwrap();
-    let of_one = kept.journal.iter().filter(|record| record.what == What::Kept && record.who == "site-1");
+    let heads = kept.journal.iter().filter(|record| record.what == What::Kept && record.run.is_none());
+    let of_one = heads.filter(|record| record.who == "site-1");
     assert_eq!(of_one.count(), 60, "in an hour");
 }
 
@@ -256,7 +322,7 @@ impl Folder {
         rusqlite::Connection::open(path).unwrap().execute_batch(text).unwrap();
     }
 
-    /// What `hedgerow-node journal` verifies.
+    /// The verification by `hedgerow-node journal`.
     fn read(&self) -> Result<u64, String> {
         let key = read_signing_key(&self.settings.signing_key).unwrap().public();
         let read = read_signed_journal(&self.federation.data(0), &key, |_| Ok(()));

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use hedgerow_node::message::{Content, Note};
+use hedgerow_node::message::{FrameContent, Note};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -77,7 +77,7 @@ fn a_certificate_is_sent_to_a_site_that_lacks_signatures_and_asks_and_to_no_othe
     world.step();
     publish_one(&mut world);
     assert_eq!((world.epochs(), world.certificates), (vec![1; SITES], 0));
-    world.loses = Some(|to, content| to == 3 && matches!(content, Content::Note(Note::Prepared { .. })));
+    world.loses = Some(|to, content| to == 3 && matches!(content, FrameContent::Note(Note::Prepared { .. })));
     publish_one(&mut world);
     assert_eq!((world.epochs(), world.certificates), (vec![2; SITES], SITES - 1), "one of each of the others");
 }
@@ -102,6 +102,7 @@ fn a_crash_at_any_write_leaves_no_half_published_run_and_the_next_one_succeeds()
                 world.check();
                 publish_one(&mut world);
                 world.check_blame();
+                world.check_folders();
                 assert!(world.crashes > 0, "site {site} did not break at write {at}");
             }
         }
@@ -139,6 +140,7 @@ fn losses_delays_repetitions_partitions_and_crashes() {
         published += world.epochs()[0];
         publish_one(&mut world);
         world.check_blame();
+        world.check_folders();
         (crashes, held) = (crashes + world.crashes, held + world.held);
     }
     if seeds.len() > 1 {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hedgerow_node::disk::read_journal;
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Content, Frame};
+use hedgerow_node::message::{Frame, FrameContent};
 use hedgerow_node::operator::Request;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -44,7 +44,7 @@ fn timed(policy: &str, parts: &[String]) -> (f64, usize) {
 /// Milliseconds that it takes to sign a message of a step, and to read and verify it.
 fn signing_ms(bytes: usize) -> (f64, f64) {
     const TIMES: u32 = 200;
-    let (key, content) = (signing(0), Content::Step(vec![7; bytes]));
+    let (key, content) = (signing(0), FrameContent::Step(vec![7; bytes]));
     let public = key.public();
     let began = Instant::now();
     let frames: Vec<Vec<u8>> = (0..TIMES).map(|_| Frame::sign(content.clone(), &key).encode()).collect();

@@ -1,4 +1,4 @@
-//! Who is not let in, and what is not taken: the node goes on.
+//! Clients that are rejected, and messages that are refused: the node goes on.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hedgerow_node::disk::read_journal;
 use hedgerow_node::journal::What;
 use hedgerow_node::keys::{Authority, Issued, read_signing_key, write_new};
-use hedgerow_node::message::{Content, FRAME_VERSION, Frame, Hex, Note, Proposal};
+use hedgerow_node::message::{FRAME_VERSION, Frame, FrameContent, Hex, Note, Proposal};
 use hedgerow_node::operator::Request;
 use hedgerow_node::settings::Settings;
 use hedgerow_node::tls::Tls;
@@ -111,16 +111,16 @@ fn strangers_and_garbage_are_turned_away_and_the_node_goes_on() {
     let proposal =
         Proposal { run: Hex([9; 16]), epoch: 1, terms: Hex([0; 32]), roster: Vec::new(), by: "analyst".to_owned() };
     let signing = read_signing_key(&own.signing_key).unwrap();
-    let signed = |content: Content| Frame::sign(content, &signing);
+    let signed = |content: FrameContent| Frame::sign(content, &signing);
     let propose = Note::Propose { proposal: proposal.clone(), previous: None };
 
     // A peer that names unknown runs and questions, repeatedly.
     let mut peer = connect(&own, port).unwrap();
     for _ in 0..3 {
-        signed(Content::Note(propose.clone())).write(&mut peer).unwrap();
-        signed(Content::Note(Note::Approved { run: Hex([8; 16]), plan: Hex([0; 32]) })).write(&mut peer).unwrap();
-        signed(Content::Step(vec![2; 500])).write(&mut peer).unwrap();
-        signed(Content::Step(Vec::new())).write(&mut peer).unwrap();
+        signed(FrameContent::Note(propose.clone())).write(&mut peer).unwrap();
+        signed(FrameContent::Note(Note::Approved { run: Hex([8; 16]), plan: Hex([0; 32]) })).write(&mut peer).unwrap();
+        signed(FrameContent::Step(vec![2; 500])).write(&mut peer).unwrap();
+        signed(FrameContent::Step(Vec::new())).write(&mut peer).unwrap();
     }
     // A message of 4 GiB, and a malformed one.
     peer.write_all(&[0xff; 4]).unwrap();
@@ -128,14 +128,14 @@ fn strangers_and_garbage_are_turned_away_and_the_node_goes_on() {
     wait_for_rejection(&federation, "a message of 4294967295 bytes, but at most");
     let mut peer = connect(&own, port).unwrap();
     // Of a later version, on a connection that stays: its node was upgraded before the others.
-    let mut later = signed(Content::Note(propose)).encode();
+    let mut later = signed(FrameContent::Note(propose)).encode();
     later[4] = FRAME_VERSION + 1;
     peer.write_all(&later).unwrap();
     peer.flush().unwrap();
     let versions = format!("messages of version {}, and this node speaks version {FRAME_VERSION}", FRAME_VERSION + 1);
     wait_for_rejection(&federation, &versions);
     let proposal = Proposal { run: Hex([7; 16]), ..proposal };
-    signed(Content::Note(Note::Propose { proposal, previous: None })).write(&mut peer).unwrap();
+    signed(FrameContent::Note(Note::Propose { proposal, previous: None })).write(&mut peer).unwrap();
     federation.until(0, "a refusal", |status| {
         let refused = |ending: &serde_json::Value| ending["run"] == Hex([7u8; 16]).to_string();
         status["ended"].as_array().is_some_and(|ended| ended.iter().any(refused)).then_some(())

@@ -4,7 +4,9 @@ use std::fs;
 
 use hedgerow_node::certificate::Certificate;
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Asking, Because, Content, Frame, Heads, Hex, Named, Note, Proposal, Question, RunId};
+use hedgerow_node::message::{
+    Asking, Because, Frame, FrameContent, Heads, Hex, Note, Proposal, Question, RosterEntry, RunId,
+};
 use hedgerow_node::statement::Proof;
 use hedgerow_node::store::Store as _;
 use hedgerow_node::{Command, Sent};
@@ -46,7 +48,7 @@ pub(crate) fn journaled(world: &World, place: usize, what: What) -> Vec<Value> {
 }
 
 pub(crate) fn notes(sent: &Sent, wanted: impl Fn(&Note) -> bool) -> usize {
-    let is = |frame: &Frame| matches!(&frame.content, Content::Note(note) if wanted(note));
+    let is = |frame: &Frame| matches!(&frame.content, FrameContent::Note(note) if wanted(note));
     sent.iter().filter(|(_, frame)| is(frame)).count()
 }
 
@@ -59,7 +61,7 @@ fn two_false_notes_neither_publish_a_run_nor_end_one_that_is_prepared() {
     let run = run_of(&open);
     // Site 1 says that it gave up: it had signed that it staged, so that convicts it.
     let why = "none".to_owned();
-    let sent = world.inject(0, 1, Content::Note(Note::Aborted { run, why, because: None }));
+    let sent = world.inject(0, 1, FrameContent::Note(Note::Aborted { run, why, because: None }));
     assert_eq!(open_run(&mut world)["phase"], "prepared", "a word ends nothing");
     assert_eq!(notes(&sent, |note| matches!(note, Note::Proved { .. })), SITES - 1);
     let blamed = journaled(&world, 0, What::Blamed);
@@ -88,7 +90,7 @@ fn a_certificate_that_lacks_a_signature_publishes_nothing() {
     let signatures = (0..SITES).map(|_| statement.clone().sign(&signing(1)).signature).collect();
     let certificate = Certificate { proposal, committed, release, signatures };
     assert_eq!(certificate.approved(), plan);
-    world.inject(0, 1, Content::Note(Note::Published { run, certificate: Box::new(certificate) }));
+    world.inject(0, 1, FrameContent::Note(Note::Published { run, certificate: Box::new(certificate) }));
     assert_eq!(world.epochs()[0], 0);
     assert!(!open_run(&mut world).is_null());
 }
@@ -110,7 +112,7 @@ fn a_site_that_sends_two_commitments_is_named_with_both_signatures_and_an_accusa
         heads: Heads::default(),
     };
     // Another commitment than the one that site 1 has sent to site 0 already.
-    let sent = world.inject(0, 1, Content::Note(joined(9, Hex([1; 32]))));
+    let sent = world.inject(0, 1, FrameContent::Note(joined(9, Hex([1; 32]))));
     assert_eq!(notes(&sent, |note| matches!(note, Note::Aborted { .. })), SITES - 1);
     let blamed = journaled(&world, 0, What::Blamed);
     assert_eq!(blamed.len(), 1);
@@ -129,17 +131,47 @@ fn a_site_that_sends_two_commitments_is_named_with_both_signatures_and_an_accusa
     let run = run_of(&open_run(&mut world));
     let signed = |note: Note, by: usize| hedgerow_node::statement::Statement::Note { note }.sign(&signing(by));
     let approved = |plan: u8| Note::Approved { run, plan: Hex([plan; 32]) };
-    let culprit = Named::of(&member(3));
+    let culprit = RosterEntry::of(&member(3));
     let false_proof = Proof { run, culprit, one: signed(approved(1), 2), other: signed(approved(2), 2) };
-    world.inject(0, 2, Content::Note(Note::Proved { run, proof: Box::new(false_proof) }));
+    world.inject(0, 2, FrameContent::Note(Note::Proved { run, proof: Box::new(false_proof) }));
     assert!(!open_run(&mut world).is_null(), "nothing happens");
     let why = "site-3 lies".to_owned();
-    world.inject(0, 2, Content::Note(Note::Aborted { run, why, because: None }));
+    world.inject(0, 2, FrameContent::Note(Note::Aborted { run, why, because: None }));
     let Some(Ok(status)) = world.command(0, &Command::Status) else { panic!() };
     let ending = status["ended"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(ending["ended"], "aborted", "{ending}");
     assert!(ending["blamed"].is_null(), "{ending}");
     assert_eq!(journaled(&world, 0, What::Blamed).len(), 1, "of the first run");
+}
+
+/// For each proposal a node reads all its rows and writes into its journal, and its proposer can
+/// give it up at once. A custodian that does so without end fills no disk, and keeps no other from
+/// proposing.
+#[test]
+fn a_custodian_that_proposes_without_end_fills_no_journal() {
+    let mut world = World::new(15);
+    world.step();
+    publish_one(&mut world);
+    let mut proposal: Proposal = serde_json::from_value(journaled(&world, 0, What::Proposed).remove(0)).unwrap();
+    (proposal.by, proposal.epoch) = (member(1).name, 2);
+    let size = |world: &World| journaled(world, 0, What::Proposed).len() + journaled(world, 0, What::Refused).len();
+    let mut last = 0;
+    for round in 0..600u32 {
+        proposal.run = Hex([&round.to_le_bytes()[..], &[7; 12]].concat().try_into().unwrap());
+        let (run, why) = (proposal.run, "again".to_owned());
+        let previous = None;
+        world.inject(0, 1, FrameContent::Note(Note::Propose { proposal: proposal.clone(), previous }));
+        world.inject(0, 1, FrameContent::Note(Note::Aborted { run, why, because: None }));
+        if round == 300 {
+            last = size(&world);
+        }
+    }
+    assert_eq!(size(&world), last, "the journal grows");
+    assert!(last <= 1 + 60 + 60, "{last}");
+    world.propose(2, &[]);
+    calm_down(&mut world, "a run of another site");
+    assert_eq!(world.epochs(), [2; SITES]);
+    world.check_blame();
 }
 
 #[test]
@@ -151,10 +183,10 @@ fn two_epochs_under_one_name_and_epochs_out_of_order_are_refused() {
         let Some(Ok(status)) = world.command(0, &Command::Status) else { panic!() };
         serde_json::from_value::<Hex<32>>(status["terms"].clone()).unwrap()
     };
-    let roster: Vec<Named> = (0..SITES).map(|site| Named::of(&member(site))).collect();
+    let roster: Vec<RosterEntry> = (0..SITES).map(|site| RosterEntry::of(&member(site))).collect();
     let propose = |run: u8, epoch: u64| {
         let (roster, by) = (roster.clone(), "site-1".to_owned());
-        Content::Note(Note::Propose {
+        FrameContent::Note(Note::Propose {
             proposal: Proposal { run: Hex([run; 16]), epoch, terms, roster, by },
             previous: None,
         })
@@ -190,10 +222,10 @@ fn a_later_epoch_is_not_taken_on_a_certificate_that_was_changed() {
         let Some(Ok(status)) = world.command(0, &Command::Status) else { panic!() };
         serde_json::from_value::<Hex<32>>(status["terms"].clone()).unwrap()
     };
-    let roster: Vec<Named> = (0..SITES).map(|site| Named::of(&member(site))).collect();
+    let roster: Vec<RosterEntry> = (0..SITES).map(|site| RosterEntry::of(&member(site))).collect();
     let proposal = Proposal { run: Hex([3; 16]), epoch: 9, terms, roster, by: "site-1".to_owned() };
     let note = Note::Propose { proposal, previous: Some(Box::new(forged)) };
-    world.inject(0, 1, Content::Note(note));
+    world.inject(0, 1, FrameContent::Note(note));
     assert!(open_run(&mut world).is_null(), "a certificate that was changed");
 }
 
@@ -213,7 +245,7 @@ fn a_newcomer_joins_a_later_epoch_on_a_certificate_of_all_and_on_no_other() {
     assert_eq!(world.epochs(), [1, 1, 1, 0]);
     let certificate = journaled(&world, 1, What::Published).remove(0)["certificate"].clone();
     let whole: Certificate = serde_json::from_value(certificate).unwrap();
-    let all: Vec<Named> = (0..SITES).map(|site| Named::of(&member(site))).collect();
+    let all: Vec<RosterEntry> = (0..SITES).map(|site| RosterEntry::of(&member(site))).collect();
     let (terms, by) = (whole.proposal.terms, "site-1".to_owned());
     let mut number = 0;
     let mut taken = |world: &mut World, epoch: u64, previous: Option<Certificate>| {
@@ -221,13 +253,13 @@ fn a_newcomer_joins_a_later_epoch_on_a_certificate_of_all_and_on_no_other() {
         let run = Hex([number; 16]);
         let proposal = Proposal { run, epoch, terms, roster: all.clone(), by: by.clone() };
         let note = Note::Propose { proposal, previous: previous.map(Box::new) };
-        let sent = world.inject(3, 1, Content::Note(note));
+        let sent = world.inject(3, 1, FrameContent::Note(note));
         notes(&sent, |note| matches!(note, Note::Joined { run: of, .. } if *of == run)) > 0
     };
     assert!(!taken(&mut world, 2, None), "no certificate is shown");
     // Site 1 signs alone, for the last epoch that a number can have.
     for epoch in [1, u64::MAX - 1] {
-        let roster = vec![Named::of(&member(1))];
+        let roster = vec![RosterEntry::of(&member(1))];
         let mut alone = whole.clone();
         (alone.proposal.roster, alone.proposal.epoch) = (roster, epoch);
         let plan = alone.approved();
@@ -263,7 +295,7 @@ fn a_reason_that_holds_for_another_convicts_no_custodian_that_follows() {
         let signed = hedgerow_node::statement::Statement::Note { note: same.clone() }.sign(&signing(by));
         let because = Some(Box::new(Because::Statement { by: member(by).name, signed }));
         let said = Note::Aborted { run, why: "as I like".to_owned(), because };
-        let sent = world.inject(0, 1, Content::Note(said));
+        let sent = world.inject(0, 1, FrameContent::Note(said));
         world.post(0, sent);
     }
     assert!(open_run(&mut world).is_null(), "it had signed nothing yet, and follows");
@@ -397,9 +429,9 @@ fn a_site_that_took_no_part_in_an_epoch_is_not_answered() {
         let sql = "SELECT disease, COUNT(*) FROM data GROUP BY disease".to_owned();
         let (by, analyst) = (member(from).name, "ada".to_owned());
         let question = Question { id, nonce, epoch: 1, run, sql, by, analyst }.named();
-        let sent = world.inject(0, from, Content::Asking(Asking::Ask { question }));
+        let sent = world.inject(0, from, FrameContent::Asking(Asking::Ask { question }));
         let refused = |frame: &Frame| match &frame.content {
-            Content::Asking(Asking::Unanswered { why, .. }) => Some(why.clone()),
+            FrameContent::Asking(Asking::Unanswered { why, .. }) => Some(why.clone()),
             _ => None,
         };
         sent.iter().find_map(|(_, frame)| refused(frame))

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hedgerow_joint::JointClass;
+use hedgerow_joint::{JointClass, Profile};
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Content, Frame, Note, QuestionId, RunId};
+use hedgerow_node::message::{Frame, FrameContent, Note, QuestionId, RunId};
 use hedgerow_node::outlines::Outlines;
-use hedgerow_node::part::Part;
+use hedgerow_node::part::EpochPart;
 use hedgerow_node::settings::{Deadlines, Peer, Role};
-use hedgerow_node::store::{Found, Store as _, StoreError};
+use hedgerow_node::store::{RunResult, Store as _, StoreError};
 use hedgerow_node::{Command, Custodian, Ending, Node, Sent, Time, Totals, Unanswered};
 use hedgerow_release::Release;
 use hedgerow_smc::{Member, SigningKey};
@@ -62,6 +62,7 @@ pub(crate) struct World {
     /// Whether rows stay with their custodians.
     apart: bool,
     wide: bool,
+    profile: Profile,
     /// By site and question, what is to be answered there; and what became of it.
     pending: BTreeMap<(usize, QuestionId), String>,
     pub(crate) answers: Vec<(usize, String, Result<Totals, Unanswered>)>,
@@ -82,7 +83,7 @@ pub(crate) struct World {
     /// A site whose folder is an older copy: what it believes of runs is not looked at.
     pub(crate) stale: Option<usize>,
     /// Messages to a site that never arrive.
-    pub(crate) loses: Option<fn(usize, &Content) -> bool>,
+    pub(crate) loses: Option<fn(usize, &FrameContent) -> bool>,
     /// How many certificates were sent.
     pub(crate) certificates: usize,
 }
@@ -109,6 +110,7 @@ impl World {
             rng: StdRng::seed_from_u64(seed),
             apart: false,
             wide: false,
+            profile: Profile::Masked,
             pending: BTreeMap::new(),
             answers: Vec::new(),
             now: 0,
@@ -132,8 +134,18 @@ impl World {
         World { byzantine: Some(byzantine), ..World::new(seed) }
     }
 
+    /// The same, with rows that stay with their custodians.
+    pub(crate) fn apart_with_byzantine(seed: u64, byzantine: Byzantine) -> World {
+        World { byzantine: Some(byzantine), ..World::apart(seed) }
+    }
+
     pub(crate) fn is_honest(&self, place: usize) -> bool {
         self.byzantine.as_ref().is_none_or(|byzantine| byzantine.place != place)
+    }
+
+    /// In the ring.
+    pub(crate) fn ring(seed: u64) -> World {
+        World { profile: Profile::Baseline, ..World::new(seed) }
     }
 
     /// With rows that stay with their custodians.
@@ -162,6 +174,7 @@ impl World {
             signing: Arc::new(signing(place)),
             peers: (0..SITES).filter(|other| *other != place).map(peer).collect(),
             agreed: agreed.clone(),
+            profile: self.profile,
             deadlines: Deadlines {
                 handshake: seconds(1),
                 silence: seconds(8),
@@ -199,7 +212,7 @@ impl World {
         };
         for (name, frame) in sent {
             let Some(to) = self.sites.iter().position(|site| site.name == name) else { continue };
-            self.certificates += usize::from(matches!(frame.content, Content::Note(Note::Published { .. })));
+            self.certificates += usize::from(matches!(frame.content, FrameContent::Note(Note::Published { .. })));
             if self.loses.is_some_and(|loses| loses(to, &frame.content)) {
                 continue;
             }
@@ -228,7 +241,7 @@ impl World {
         self.look(place);
     }
 
-    /// What a node hands out is done at once.
+    /// Work that a node hands out is done at once.
     fn work(&mut self, place: usize) {
         let time = self.time();
         let Some(node) = &mut self.sites[place].node else { return };
@@ -275,7 +288,7 @@ impl World {
     }
 
     /// A frame reaches a site as if a peer had sent it; what the site says to it.
-    pub(crate) fn inject(&mut self, place: usize, from: usize, content: Content) -> Sent {
+    pub(crate) fn inject(&mut self, place: usize, from: usize, content: FrameContent) -> Sent {
         let (time, name) = (self.time(), self.sites[from].name.clone());
         let frame = Frame::sign(content, &signing(from));
         let sent = self.sites[place].node.as_mut().unwrap().receive(time, &name, frame).unwrap();
@@ -313,9 +326,9 @@ impl World {
         queried.map(|record| record.detail.value()["sql"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// What the whole release of an epoch would answer, if one site had all parts.
+    /// The answer of an epoch's whole release, if one site had all parts.
     pub(crate) fn expected(&self, epoch: u64, sql: &str) -> Value {
-        let parts: Vec<Part> = self.sites.iter().map(|site| site.memory.part(epoch).unwrap().unwrap()).collect();
+        let parts: Vec<EpochPart> = self.sites.iter().map(|site| site.memory.part(epoch).unwrap().unwrap()).collect();
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("release");
         release_united(&example(self.wide).terms, &parts, &place);
@@ -491,7 +504,15 @@ impl World {
         }
     }
 
-    /// What must hold once nothing is open.
+    /// No site takes its own folder for an older copy, whatever was lost and wherever it crashed.
+    pub(crate) fn check_folders(&self) {
+        for site in &self.sites {
+            let kept = site.memory.0.lock().unwrap();
+            assert!(!kept.journal.iter().any(|record| record.what == What::Replaced), "a site locked itself out");
+        }
+    }
+
+    /// Asserts what must hold once nothing is open.
     pub(crate) fn check(&self) {
         let kept: Vec<_> = self.sites.iter().map(|site| site.memory.0.lock().unwrap()).collect();
         for site in &kept {
@@ -505,10 +526,10 @@ impl World {
                 assert!(found.classes().iter().all(|class| class.rows >= K), "a class below k");
                 let mut rows: Vec<(u32, u32)> = Vec::new();
                 match found {
-                    Found::Whole { rows: all, .. } => rows.extend(all.iter().map(|row| (row.class, row.codes[0]))),
-                    Found::Part(_) => {
+                    RunResult::Whole { rows: all, .. } => rows.extend(all.iter().map(|row| (row.class, row.codes[0]))),
+                    RunResult::Part(_) => {
                         for site in &kept {
-                            let Found::Part(Part { own, .. }) = &site.placed[epoch].1 else {
+                            let RunResult::Part(EpochPart { own, .. }) = &site.placed[epoch].1 else {
                                 panic!("a whole release")
                             };
                             rows.extend(own.class.iter().copied().zip(own.codes[0].iter().copied()));

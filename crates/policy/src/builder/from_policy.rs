@@ -5,7 +5,7 @@ use hedgerow_table::{Kind, Ratio, Way};
 
 use super::attribute::CoarseningWay;
 use super::{Attribute, Coarsening, DataSource, Dependency, Hierarchy, Model, PolicyBuilder, Publication, Rule};
-use crate::{Algorithm, Anonymizer, Assignment, Cloning, Labels, Loss, Method, Policy, RareValues, Role, Summary};
+use crate::{Algorithm, Anonymizer, Assignment, ClassLabels, Cloning, Loss, Method, Policy, RareValues, Role, Summary};
 
 /// The builder that makes this policy again. Paths are those that the policy resolved; a password
 /// in the address of a database is not carried over.
@@ -33,7 +33,7 @@ impl From<&Policy> for PolicyBuilder {
     }
 }
 
-fn source(source: &crate::Source) -> DataSource {
+fn source(source: &crate::SourceSettings) -> DataSource {
     use hedgerow_config::Selection;
     let cluster = source.cluster.as_ref();
     let selection = match (&source.database, cluster) {
@@ -134,7 +134,7 @@ fn publication(policy: &Policy) -> Publication {
         max_seconds: publish.max_seconds,
         strict: Some(publish.strict).filter(|&strict| !strict),
         summarise: Some(publish.summarise).filter(|&summary| summary != Summary::default()),
-        labels: Some(publish.labels).filter(|&labels| labels != Labels::default()),
+        labels: Some(publish.labels).filter(|&labels| labels != ClassLabels::default()),
         improve: publish.improve,
         k: cloning.k.filter(|&k| clones && k != implied_k(policy)),
         lambda: cloning.lambda,

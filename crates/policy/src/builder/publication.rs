@@ -1,6 +1,6 @@
 //! How a built policy is published.
 
-use crate::{Algorithm, Anonymizer, Assignment, Labels, Loss, Method, RareValues, Summary};
+use crate::{Algorithm, Anonymizer, Assignment, ClassLabels, Loss, Method, RareValues, Summary};
 
 /// How to publish: the method, and what it is to do. An option that the method does not have is
 /// refused with the policy; one that is not set has the default of the policy file.
@@ -14,7 +14,7 @@ pub struct Publication {
     pub(crate) max_seconds: Option<f64>,
     pub(crate) strict: Option<bool>,
     pub(crate) summarise: Option<Summary>,
-    pub(crate) labels: Option<Labels>,
+    pub(crate) labels: Option<ClassLabels>,
     pub(crate) improve: bool,
     pub(crate) k: Option<u64>,
     pub(crate) lambda: Option<u64>,
@@ -79,7 +79,7 @@ impl Publication {
     }
 
     /// For cluster: how categories of a class are released.
-    pub fn labels(mut self, labels: Labels) -> Self {
+    pub fn labels(mut self, labels: ClassLabels) -> Self {
         self.labels = Some(labels);
         self
     }

@@ -1,6 +1,6 @@
 //! The rules of a built policy.
 
-use hedgerow_privacy::{Change, Distance, KnownRows, Reading};
+use hedgerow_privacy::{Change, Distance, KnownRows, NumberCloseness};
 
 /// A rule: what an attacker knows, what must not be learned, and which models must hold.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -142,7 +142,7 @@ pub enum Model {
         /// At least 1.
         l: f64,
         /// Which values count as close together.
-        reading: Reading,
+        reading: NumberCloseness,
     },
     /// Every class has every protected value, each with nearly its share in the table.
     EpsilonClone {
@@ -164,8 +164,8 @@ pub enum Model {
         /// The protected values that it limits; all when `None`.
         values: Option<Vec<String>>,
     },
-    /// What is believed of a protected value changes by at most `b` when the class is known:
-    /// Kifer's measure.
+    /// The belief in a protected value changes by at most `b` when the class is known: Kifer's
+    /// measure.
     BeliefChange {
         /// At least 0, and at most 1 by variation or the largest difference.
         b: f64,

@@ -1,13 +1,13 @@
 //! Built policies against the text that people write.
 
-use hedgerow_privacy::{Change, Distance, Reading};
+use hedgerow_privacy::{Change, Distance, NumberCloseness};
 use hedgerow_table::hierarchy::{Bound, DateUnit};
 use hedgerow_table::{Format, Kind};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::{Algorithm, Anonymizer, Assignment, Labels, Loss, Method, RareValues, Role, Summary};
+use crate::{Algorithm, Anonymizer, Assignment, ClassLabels, Loss, Method, RareValues, Role, Summary};
 
 #[test]
 fn a_built_policy_is_the_one_that_its_text_gives() {
@@ -166,7 +166,7 @@ fn model(rng: &mut StdRng, protects: bool) -> Model {
         8 => Model::DeltaLDiversity {
             delta: 7.5,
             l: 2.0,
-            reading: [Reading::Window, Reading::Pairwise][rng.random_range(0..2)],
+            reading: [NumberCloseness::Window, NumberCloseness::Pairwise][rng.random_range(0..2)],
         },
         9 => {
             let (one, other) = (rng.random_range(1..999u32), rng.random_range(1..999u32));
@@ -207,7 +207,7 @@ fn publication(rng: &mut StdRng, quasi: &str) -> Publication {
         Method::Mondrian => Publication { strict: maybe(rng, |_| false), ..local(by, rng) },
         Method::BestCut => local(by, rng),
         Method::Cluster => {
-            let by = Publication { labels: maybe(rng, |_| Labels::Hierarchy), ..local(by, rng) };
+            let by = Publication { labels: maybe(rng, |_| ClassLabels::Hierarchy), ..local(by, rng) };
             Publication { loss: maybe(rng, |_| Loss::Ncp), ..by }
         }
         Method::Anatomy => Publication { assignment: maybe(rng, |_| Assignment::Random), ..by },

@@ -8,7 +8,7 @@ use hedgerow_table::hierarchy::Bound;
 use super::attribute::CoarseningWay;
 use super::{Attribute, Coarsening, DataSource, Model, PolicyBuilder, Publication, Rule};
 use crate::toml_text::{key, quoted};
-use crate::{Assignment, KnownRows, Labels, RareValues, Summary};
+use crate::{Assignment, ClassLabels, KnownRows, RareValues, Summary};
 
 pub(super) fn policy(policy: &PolicyBuilder) -> String {
     let mut text = String::new();
@@ -37,13 +37,13 @@ pub(super) fn policy(policy: &PolicyBuilder) -> String {
 }
 
 /// A key with its value.
-type Pair = (String, String);
+type TomlPair = (String, String);
 
-fn pair(key: &str, value: String) -> Pair {
+fn pair(key: &str, value: String) -> TomlPair {
     (key.to_owned(), value)
 }
 
-fn section(text: &mut String, head: &str, keys: Vec<Pair>) {
+fn section(text: &mut String, head: &str, keys: Vec<TomlPair>) {
     if !text.is_empty() {
         text.push('\n');
     }
@@ -53,7 +53,7 @@ fn section(text: &mut String, head: &str, keys: Vec<Pair>) {
     }
 }
 
-fn inline(keys: &[Pair]) -> String {
+fn inline(keys: &[TomlPair]) -> String {
     let keys: Vec<String> = keys.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{{ {} }}", keys.join(", "))
 }
@@ -81,7 +81,7 @@ fn bound(value: Bound) -> String {
     }
 }
 
-fn source_keys(source: &DataSource) -> Vec<Pair> {
+fn source_keys(source: &DataSource) -> Vec<TomlPair> {
     let text = |key: &str, value: &Option<String>| value.as_ref().map(|value| pair(key, quoted(value)));
     let mark = |key: &str, value: Option<char>| value.map(|value| pair(key, quoted(&value.to_string())));
     let keys = [
@@ -119,7 +119,7 @@ fn described(attribute: &Attribute) -> String {
     inline(&keys.into_iter().flatten().collect::<Vec<_>>())
 }
 
-fn coarsening_keys(coarsening: Coarsening) -> Vec<Pair> {
+fn coarsening_keys(coarsening: Coarsening) -> Vec<TomlPair> {
     let way = coarsening.way.map(|way| match way {
         CoarseningWay::Round(multiple) => pair("round", number(multiple)),
         CoarseningWay::Significant(digits) => pair("significant", digits.to_string()),
@@ -130,7 +130,7 @@ fn coarsening_keys(coarsening: Coarsening) -> Vec<Pair> {
     [way, end("bottom", coarsening.bottom), end("top", coarsening.top)].into_iter().flatten().collect()
 }
 
-fn hierarchy_value(spec: &HierarchySpec) -> Option<Pair> {
+fn hierarchy_value(spec: &HierarchySpec) -> Option<TomlPair> {
     let way = match spec {
         HierarchySpec::None => return None,
         HierarchySpec::File(path) => pair("file", quoted(&path.to_string_lossy())),
@@ -144,7 +144,7 @@ fn hierarchy_value(spec: &HierarchySpec) -> Option<Pair> {
     Some(pair("hierarchy", inline(&[way])))
 }
 
-fn rule_keys(rule: &Rule) -> Vec<Pair> {
+fn rule_keys(rule: &Rule) -> Vec<TomlPair> {
     let protect = match rule.protect.as_slice() {
         [] => None,
         [only] => Some(pair("protect", quoted(only))),
@@ -161,7 +161,7 @@ fn rule_keys(rule: &Rule) -> Vec<Pair> {
     [know, protect, Some(pair("require", require)), rows, consistent].into_iter().flatten().collect()
 }
 
-fn model_keys(model: &Model) -> Vec<Pair> {
+fn model_keys(model: &Model) -> Vec<TomlPair> {
     let whole = |key: &str, value: &u64| pair(key, value.to_string());
     let real = |key: &str, value: &f64| pair(key, number(*value));
     let (name, parameters) = match model {
@@ -205,11 +205,12 @@ fn model_keys(model: &Model) -> Vec<Pair> {
     [pair("model", quoted(name))].into_iter().chain(parameters).collect()
 }
 
-fn publication_keys(publication: &Publication) -> Vec<Pair> {
+fn publication_keys(publication: &Publication) -> Vec<TomlPair> {
     let word = |key: &str, value: Option<&str>| value.map(|value| pair(key, quoted(value)));
     let whole = |key: &str, value: Option<u64>| value.map(|value| pair(key, value.to_string()));
     let real = |key: &str, value: Option<f64>| value.map(|value| pair(key, number(value)));
-    let weights: Vec<Pair> = publication.weights.iter().map(|(name, weight)| (key(name), number(*weight))).collect();
+    let weights: Vec<TomlPair> =
+        publication.weights.iter().map(|(name, weight)| (key(name), number(*weight))).collect();
     let assignment = publication.assignment.map(|assignment| match assignment {
         Assignment::Order => "order",
         Assignment::Scan => "scan",
@@ -220,8 +221,8 @@ fn publication_keys(publication: &Publication) -> Vec<Pair> {
         Summary::Tight => "tight",
     });
     let labels = publication.labels.map(|labels| match labels {
-        Labels::Set => "set",
-        Labels::Hierarchy => "hierarchy",
+        ClassLabels::Set => "set",
+        ClassLabels::Hierarchy => "hierarchy",
     });
     let rare = publication.rare.map(|rare| match rare {
         RareValues::Keep => "keep",

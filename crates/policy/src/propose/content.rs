@@ -1,4 +1,4 @@
-//! What the values of a column say, whatever its name: keys, addresses of all kinds, serial
+//! The content of a column by its values, whatever its name: keys, addresses of all kinds, serial
 //! numbers, free text.
 
 use hedgerow_table::{Domain, Kind, Values};

@@ -1,7 +1,7 @@
-//! What follows from what others know: columns that quasi-identifiers determine are known too, and
-//! a column that another one determines is a level above it.
+//! Columns that follow from others: columns that quasi-identifiers determine are known too, and a
+//! column that another one determines is a level above it.
 
-use hedgerow_table::dependencies::{self, Wanted};
+use hedgerow_table::dependencies::{self, DependencySearch};
 use hedgerow_table::engine::Embedded;
 use hedgerow_table::{NoProgress, Ratio, Table};
 
@@ -24,10 +24,10 @@ pub(super) fn make_known(table: &Table, roles: &mut [ProposedRole]) {
     // Each round makes at least one more column known.
     for _ in 0..roles.len() {
         let (from, to) = (of(roles, &[Role::Quasi]), of(roles, &[Role::Sensitive, Role::Plain]));
-        let wanted = Wanted { from: &from, to: &to, tolerance: TOLERANCE };
+        let wanted = DependencySearch { from: &from, to: &to, tolerance: TOLERANCE };
         let Ok(Some(found)) = dependencies::find(&engine, &wanted, &NoProgress) else { return };
         // A tract that is released as it is shows the county that was generalized.
-        let wanted = Wanted { from: &to, to: &from, tolerance: TOLERANCE };
+        let wanted = DependencySearch { from: &to, to: &from, tolerance: TOLERANCE };
         let Ok(Some(showing)) = dependencies::find(&engine, &wanted, &NoProgress) else { return };
         if found.is_empty() && showing.is_empty() {
             return;

@@ -9,7 +9,7 @@ pub struct Described {
 }
 
 impl Described {
-    /// What the first codes mean, for a comment; nothing without codes.
+    /// The meanings of the first codes, for a comment; `None` without codes.
     pub(super) fn codes_in_words(&self) -> Option<String> {
         const NAMED_MAX: usize = 4;
         let clean = |text: &str| text.chars().filter(|character| !character.is_control()).take(30).collect::<String>();

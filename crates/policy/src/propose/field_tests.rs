@@ -1,4 +1,4 @@
-//! What data showed that the rules were not tuned for: keys under any name, weights, codes, bands,
+//! Cases from data that the rules were not tuned for: keys under any name, weights, codes, bands,
 //! dates, relations.
 
 use super::tests::{check, role, table_of};

@@ -54,8 +54,8 @@ impl Tree {
         self.levels.push(level);
     }
 
-    /// What every text of the tree so far covers. Levels nest, so the first leaf and the number of
-    /// leaves identify a group.
+    /// The values that every text of the tree so far covers. Levels nest, so the first leaf and the
+    /// number of leaves identify a group.
     fn covers(&self) -> HashMap<&str, (usize, usize)> {
         let mut covers: HashMap<&str, (usize, usize)> = HashMap::new();
         for labels in &self.levels {

@@ -51,7 +51,7 @@ pub use odd_texts::odd_texts;
 pub use profile::ColumnProfile;
 use profile::Facts;
 pub use proposed::ProposeOptions;
-use proposed::{Proposed, Rows};
+use proposed::{Proposed, TableRows};
 pub use relations::Relation;
 use roles::ProposedRole;
 use units::FoundUnits;
@@ -144,8 +144,11 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
     }
     let released = columns.iter().filter(|column| column.role.role.is_some_and(Role::is_released));
     let relations = relations::find(&released.map(|column| &column.facts).collect::<Vec<_>>());
-    let rows =
-        Rows { rows: table.rows as u64, units: units.as_ref(), one_row_of: one_row_of(table, units.as_ref(), options) };
+    let rows = TableRows {
+        rows: table.rows as u64,
+        units: units.as_ref(),
+        one_row_of: one_row_of(table, units.as_ref(), options),
+    };
     let policy = write::policy(&columns, &relations, &rows, source, options);
     let profiles = columns.iter().map(Proposed::profile).collect();
     let unit = units.map(|units| table.columns[units.column].name.clone());

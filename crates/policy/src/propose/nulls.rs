@@ -1,8 +1,8 @@
 //! Texts that probably stand for a missing value although the reader took them as values.
 //!
-//! What counts as missing counts so in every column. A text is therefore suspected only when no
-//! column speaks against it: `NA` may be Namibia, `-` may be the opposite of `+`, `none` is often
-//! an answer.
+//! A missing text is missing in every column. A text is therefore suspected only when no column
+//! speaks against it: `NA` may be Namibia, `-` may be the opposite of `+`, `none` is often an
+//! answer.
 
 use std::collections::BTreeSet;
 

@@ -50,7 +50,7 @@ pub(super) struct Facts<'t> {
     pub(super) length_max: usize,
     /// Mean length of the different values, in characters.
     pub(super) length_mean: f64,
-    /// What a data dictionary says of it.
+    /// Its description in a data dictionary.
     pub(super) described: Option<&'t Described>,
 }
 

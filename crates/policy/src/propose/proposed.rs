@@ -39,7 +39,7 @@ pub struct ProposeOptions {
     pub costly: Vec<(String, Option<f64>)>,
     /// Whether rules also hold for the rows that no impossible combination of values excludes.
     pub consistent: bool,
-    /// What a data dictionary says of the columns, by name.
+    /// The descriptions of the columns in a data dictionary, by name.
     pub described: HashMap<String, Described>,
 }
 
@@ -64,15 +64,15 @@ impl Default for ProposeOptions {
 }
 
 /// The rows of the table.
-pub(super) struct Rows<'u> {
+pub(super) struct TableRows<'u> {
     pub(super) rows: u64,
     /// Where they belong to units.
     pub(super) units: Option<&'u FoundUnits>,
-    /// What is protected against who knows one row of a unit.
+    /// The attributes that are protected against an attacker who knows one row of a unit.
     pub(super) one_row_of: HashSet<String>,
 }
 
-impl Rows<'_> {
+impl TableRows<'_> {
     /// How many can hide among one another.
     pub(super) fn people(&self) -> u64 {
         self.units.map_or(self.rows, |units| units.units)

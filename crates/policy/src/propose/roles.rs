@@ -186,8 +186,8 @@ fn find_person_numbers(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
     }
 }
 
-/// What nearly all rows agree on costs more to protect than it tells: every class needs one of the
-/// few rows that differ.
+/// A value that nearly all rows share costs more to protect than it tells: every class needs one of
+/// the few rows that differ.
 fn omit_agreeing(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
     let protected = columns.iter().zip(roles).filter(|(_, role)| role.role == Some(Role::Sensitive));
     for (facts, role) in protected.filter(|(facts, _)| facts.most_share() > AGREEMENT_MAX) {

@@ -1,7 +1,7 @@
-//! Whom rows are about: an identifier that repeats, such as the number of a patient who comes back
-//! or the key of a household.
+//! The units that rows are about: an identifier that repeats, such as the number of a patient who
+//! comes back or the key of a household.
 
-use hedgerow_table::dependencies::{self, Wanted};
+use hedgerow_table::dependencies::{self, DependencySearch};
 use hedgerow_table::engine::Embedded;
 use hedgerow_table::{NoProgress, Ratio, Table};
 
@@ -45,7 +45,7 @@ pub(super) fn find(table: &Table, facts: &[Facts<'_>], roles: &mut [ProposedRole
     candidates.sort_by_key(|&column| (is_name(column), std::cmp::Reverse(facts[column].distinct), column));
     let engine = Embedded::new(table);
     let column = candidates.into_iter().find(|&column| {
-        let wanted = Wanted { from: &[column], to: &to, tolerance: TOLERANCE };
+        let wanted = DependencySearch { from: &[column], to: &to, tolerance: TOLERANCE };
         dependencies::find(&engine, &wanted, &NoProgress)
             .is_ok_and(|found| found.is_some_and(|found| !found.is_empty()))
     })?;

@@ -9,7 +9,7 @@ use hedgerow_table::read::NumberFormat;
 
 use super::coarsening::coarsening;
 use super::described::Described;
-use super::proposed::{ProposeOptions, Proposed, Rows};
+use super::proposed::{ProposeOptions, Proposed, TableRows};
 use super::relations::Relation;
 use super::rules::{Protection, class_size, protection};
 use super::vocabulary::Concept;
@@ -55,7 +55,7 @@ const HEAD_OF_UNITS: &str = "#   unit         whose row it is: guarantees count 
 pub(super) fn policy(
     columns: &[Proposed<'_>],
     relations: &[Relation],
-    rows: &Rows<'_>,
+    rows: &TableRows<'_>,
     source: &str,
     options: &ProposeOptions,
 ) -> String {
@@ -314,7 +314,7 @@ pub(super) fn way_in_words(way: &Way) -> String {
     }
 }
 
-fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>, k: u64, consistent: bool) {
+fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &TableRows<'_>, k: u64, consistent: bool) {
     let consistent = if consistent { CONSISTENT } else { "" };
     let meaning = match rows.rows {
         _ if rows.units.is_some() => format!("at least {k} units fit every row of a unit"),
@@ -363,7 +363,7 @@ fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>, 
     }
 }
 
-fn publish_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>, k: u64) {
+fn publish_section(text: &mut String, columns: &[&Proposed<'_>], rows: &TableRows<'_>, k: u64) {
     let quasi = columns.iter().filter(|column| column.role.role == Some(Role::Quasi)).count();
     if quasi > FULL_DOMAIN_QUASI_MAX {
         let _ = writeln!(
@@ -394,7 +394,7 @@ fn publish_section(text: &mut String, columns: &[&Proposed<'_>], rows: &Rows<'_>
 }
 
 /// Whole units are suppressed, by every method: at least those that no others are like.
-fn suppression_of_units(text: &mut String, rows: &Rows<'_>, k: u64) -> bool {
+fn suppression_of_units(text: &mut String, rows: &TableRows<'_>, k: u64) -> bool {
     const LEAST: u64 = 5;
     let Some(units) = rows.units else { return false };
     let hundredths = units.hardly_hidden(k).clamp(LEAST, 99);

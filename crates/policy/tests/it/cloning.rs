@@ -16,7 +16,7 @@ fn accepted(text: &str) -> Policy {
     parse(text).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// What the rules require, in their order.
+/// The models that the rules require, in their order.
 fn models(policy: &Policy) -> Vec<&Model> {
     policy.rules.iter().flat_map(|rule| &rule.require).collect()
 }

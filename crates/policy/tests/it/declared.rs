@@ -1,4 +1,4 @@
-//! What a policy declares of values: ranges, orders, date formats, how numbers are written, and
+//! A policy's declarations about values: ranges, orders, date formats, how numbers are written, and
 //! what other publishers' texts mean.
 
 use hedgerow_policy::{Kind, Policy};

@@ -111,7 +111,7 @@ fn damaged(rng: &mut StdRng) -> String {
     text.into_iter().collect()
 }
 
-/// What may stand where a value stood.
+/// The replacements of a value.
 const VALUES: &[&str] = &[
     "0",
     "-1",

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_policy::{Format, Loss, Method, Policy, Role};
-use hedgerow_privacy::{Distance, Model, Reading};
+use hedgerow_privacy::{Distance, Model, NumberCloseness};
 use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::{Bound, DateUnit};
 use hedgerow_table::{HierarchySpec, Kind, Ratio};
@@ -136,8 +136,8 @@ fn rules_are_resolved() {
             Model::AlphaKAnonymity { alpha: ratio(1, 2), k: 4, values: Some(vec!["HIV".into(), "3".into()]) },
             Model::EpsilonMAnonymity { epsilon: ratio(25, 2), m: ratio(2, 1), relative: false },
             Model::EpsilonMAnonymity { epsilon: ratio(1, 10), m: ratio(5, 2), relative: true },
-            Model::DeltaLDiversity { delta: ratio(15, 2), l: ratio(2, 1), reading: Reading::Window },
-            Model::DeltaLDiversity { delta: ratio(3, 1), l: ratio(4, 1), reading: Reading::Pairwise },
+            Model::DeltaLDiversity { delta: ratio(15, 2), l: ratio(2, 1), reading: NumberCloseness::Window },
+            Model::DeltaLDiversity { delta: ratio(3, 1), l: ratio(4, 1), reading: NumberCloseness::Pairwise },
         ]
     );
     assert_eq!(second.require_places.len(), second.require.len());

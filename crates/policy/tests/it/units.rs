@@ -1,4 +1,5 @@
-//! Whom a row is about: the role `unit`, `unit` of the source, and the keys that count units.
+//! The unit that a row is about: the role `unit`, `unit` of the source, and the keys that count
+//! units.
 
 use hedgerow_policy::{KnownRows, Role};
 

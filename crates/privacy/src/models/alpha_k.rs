@@ -9,7 +9,7 @@
 use hedgerow_table::Ratio;
 
 use super::{Limited, largest};
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -54,9 +54,9 @@ impl Guarantee for AlphaK {
         class.rows >= self.k && most <= u128::from(self.alpha.numerator) * u128::from(class.rows)
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
         let share = self.most_frequent(class) as f64 / class.rows as f64;
-        vec![Measure::at_most("alpha", share), Measure::at_least("k", class.rows as f64)]
+        vec![ClassMeasure::at_most("alpha", share), ClassMeasure::at_least("k", class.rows as f64)]
     }
 }
 

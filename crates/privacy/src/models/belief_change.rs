@@ -27,7 +27,7 @@
 use hedgerow_table::Ratio;
 
 use super::Limited;
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::model::Change;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
@@ -40,7 +40,7 @@ pub struct BeliefChange {
 }
 
 /// The rows of one value: in the class, and in the table.
-type Pair = (u64, u64);
+type RowsOfValue = (u64, u64);
 
 /// A non-negative number, compared and never rounded.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ impl BeliefChange {
     }
 
     /// The values looked at, one by one.
-    fn pairs<'p>(&'p self, class: Class<'p>, table: &'p Distribution) -> impl Iterator<Item = Pair> + 'p {
+    fn pairs<'p>(&'p self, class: Class<'p>, table: &'p Distribution) -> impl Iterator<Item = RowsOfValue> + 'p {
         let mut own = class.values.iter().peekable();
         let looked_at = (0u32..).zip(&table.counts).map(move |(code, &there)| {
             let here = own.next_if(|(next, _)| *next == code).map_or(0, |&(_, count)| u64::from(count));
@@ -67,10 +67,10 @@ impl BeliefChange {
 
     /// The values of the class that are looked at one by one, and all others as one where values
     /// are named. What neither class nor table has is omitted.
-    fn lumped(&self, class: Class<'_>, table: &Distribution) -> Vec<Pair> {
+    fn lumped(&self, class: Class<'_>, table: &Distribution) -> Vec<RowsOfValue> {
         let there = |code: u32| table.counts.get(code as usize).copied().unwrap_or(0);
         let looked_at = class.values.iter().filter(|(code, _)| self.limited.has(*code));
-        let mut pairs: Vec<Pair> = looked_at.map(|&(code, count)| (u64::from(count), there(code))).collect();
+        let mut pairs: Vec<RowsOfValue> = looked_at.map(|&(code, count)| (u64::from(count), there(code))).collect();
         if let Some(codes) = self.limited.codes() {
             let named = pairs.iter().map(|&(here, _)| here).sum::<u64>();
             let others = table.rows.saturating_sub(codes.iter().map(|&code| there(code)).sum());
@@ -83,7 +83,7 @@ impl BeliefChange {
 
     fn fraction(&self, class: Class<'_>, table: &Distribution) -> Fraction {
         let (n, rows) = (u128::from(class.rows), u128::from(table.rows));
-        let apart = |(here, there): Pair| (u128::from(here) * rows).abs_diff(u128::from(there) * n);
+        let apart = |(here, there): RowsOfValue| (u128::from(here) * rows).abs_diff(u128::from(there) * n);
         match self.change {
             Change::Largest => {
                 Fraction { above: self.pairs(class, table).map(apart).max().unwrap_or(0), below: n * rows }
@@ -175,12 +175,12 @@ impl Guarantee for BeliefChange {
         sum + error + 4.0 * f64::EPSILON * limit < limit
     }
 
-    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure> {
         let b = match self.change {
             Change::Divergence => (self.divergence(class, table).0 / class.rows as f64).max(0.0),
             _ => self.fraction(class, table).as_f64(),
         };
-        vec![Measure::at_most("b", b)]
+        vec![ClassMeasure::at_most("b", b)]
     }
 }
 

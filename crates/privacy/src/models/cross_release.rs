@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use hedgerow_table::Domain;
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 /// More minimal sets than this would make every class slow to test.
@@ -34,7 +34,7 @@ pub struct Community {
     pub releases: Vec<EarlierRelease>,
     /// Texts of the releases that were taken for others, as they stand there and in the vocabulary.
     pub spelled: Vec<(String, String)>,
-    /// What else is known of how the releases go together, as the claim states it. The sets of
+    /// Further knowledge of how the releases go together, as the claim states it. The sets of
     /// values do not use it: an audit judges it.
     pub joint: Vec<String>,
     /// The inclusion-minimal intersections of one class from each release, fewest values first.
@@ -247,8 +247,8 @@ impl Guarantee for CrossRelease {
         self.left(class, Some(self.l)) >= self.l
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
-        vec![Measure::at_least("l", self.left(class, None) as f64)]
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
+        vec![ClassMeasure::at_least("l", self.left(class, None) as f64)]
     }
 }
 

@@ -19,16 +19,16 @@
 
 use hedgerow_table::Ratio;
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::numbers::Numbers;
 use crate::proximity::Proximity;
-use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge, Reading};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, NumberCloseness, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct DeltaL {
     model: Model,
     l: Ratio,
-    reading: Reading,
+    reading: NumberCloseness,
     /// Values at most 2δ apart are close.
     proximity: Proximity,
 }
@@ -48,8 +48,8 @@ impl Guarantee for DeltaL {
 
     fn on_merge(&self) -> OnMerge {
         match self.reading {
-            Reading::Window => OnMerge::Merging,
-            Reading::Pairwise => OnMerge::Neither,
+            NumberCloseness::Window => OnMerge::Merging,
+            NumberCloseness::Pairwise => OnMerge::Neither,
         }
     }
 
@@ -67,23 +67,23 @@ impl Guarantee for DeltaL {
     }
 
     fn windows(&self) -> Option<&Proximity> {
-        (self.reading == Reading::Window).then_some(&self.proximity)
+        (self.reading == NumberCloseness::Window).then_some(&self.proximity)
     }
 
     fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let most = self.l.times_in(class.rows);
         match self.reading {
-            Reading::Window => self.proximity.windows(class.values).all(|close| close <= most),
-            Reading::Pairwise => self.proximity.neighborhoods(class.values).all(|close| close <= most),
+            NumberCloseness::Window => self.proximity.windows(class.values).all(|close| close <= most),
+            NumberCloseness::Pairwise => self.proximity.neighborhoods(class.values).all(|close| close <= most),
         }
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
         let close = match self.reading {
-            Reading::Window => self.proximity.windows(class.values).max(),
-            Reading::Pairwise => self.proximity.neighborhoods(class.values).max(),
+            NumberCloseness::Window => self.proximity.windows(class.values).max(),
+            NumberCloseness::Pairwise => self.proximity.neighborhoods(class.values).max(),
         };
-        vec![Measure::at_least("l", class.rows as f64 / close.unwrap_or(class.rows) as f64)]
+        vec![ClassMeasure::at_least("l", class.rows as f64 / close.unwrap_or(class.rows) as f64)]
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use super::super::testing::{holds_for, measured};
     use super::*;
 
-    fn model(delta: f64, l: f64, reading: Reading) -> Model {
+    fn model(delta: f64, l: f64, reading: NumberCloseness) -> Model {
         let ratio = |value| Ratio::from_decimal(value).unwrap();
         Model::DeltaLDiversity { delta: ratio(delta), l: ratio(l), reading }
     }
@@ -110,8 +110,12 @@ mod tests {
             (&["490", "500", "510", "1000"], 10.0, third, third, third),
             (&["490", "500", "510", "1000"], 5.0, 2.0, third, 4.0),
         ] {
-            assert_eq!(measured(&model(delta, 1.0, Reading::Window), values), window, "{values:?}, {delta}");
-            assert_eq!(measured(&model(delta, 1.0, Reading::Pairwise), values), pairwise, "{values:?}, {delta}");
+            assert_eq!(measured(&model(delta, 1.0, NumberCloseness::Window), values), window, "{values:?}, {delta}");
+            assert_eq!(
+                measured(&model(delta, 1.0, NumberCloseness::Pairwise), values),
+                pairwise,
+                "{values:?}, {delta}"
+            );
             let epsilon = Ratio::from_decimal(delta).unwrap();
             let anonymity = Model::EpsilonMAnonymity { epsilon, m: Ratio::integer(1), relative: false };
             assert_eq!(measured(&anonymity, values), m, "{values:?}, {delta}");
@@ -121,15 +125,15 @@ mod tests {
     /// The paper claims that definition 5 survives unions.
     #[test]
     fn the_union_of_two_classes_that_hold_pairwise_may_fail() {
-        let pairwise = model(7.5, 2.0, Reading::Pairwise);
+        let pairwise = model(7.5, 2.0, NumberCloseness::Pairwise);
         assert!(holds_for(&pairwise, &["40", "60"]) && holds_for(&pairwise, &["50", "80"]));
         assert!(!holds_for(&pairwise, &["40", "50", "60", "80"]));
-        assert!(holds_for(&model(7.5, 2.0, Reading::Window), &["40", "50", "60", "80"]), "by window it holds");
+        assert!(holds_for(&model(7.5, 2.0, NumberCloseness::Window), &["40", "50", "60", "80"]), "by window it holds");
     }
 
     #[test]
     fn a_class_of_one_tuple_achieves_1_and_no_more() {
-        for reading in Reading::ALL {
+        for reading in NumberCloseness::ALL {
             assert_eq!(measured(&model(15.0, 2.0, reading), &["40"]), 1.0);
             assert!(!holds_for(&model(15.0, 1.5, reading), &["40"]));
             assert!(holds_for(&model(15.0, 1.0, reading), &["40"]));
@@ -138,13 +142,16 @@ mod tests {
 
     #[test]
     fn a_window_needs_no_value_at_its_center_and_its_ends_belong_to_it() {
-        assert!(!holds_for(&model(10.0, 2.0, Reading::Window), &["40", "60", "61"]), "41 to 61 holds two of three");
-        assert!(!holds_for(&model(10.0, 2.0, Reading::Window), &["40", "60"]), "exactly 2δ apart is close");
-        assert!(holds_for(&model(9.999, 2.0, Reading::Window), &["40", "60"]));
         assert!(
-            !holds_for(&model(0.1, 2.0, Reading::Window), &["0.6", "0.8"]),
+            !holds_for(&model(10.0, 2.0, NumberCloseness::Window), &["40", "60", "61"]),
+            "41 to 61 holds two of three"
+        );
+        assert!(!holds_for(&model(10.0, 2.0, NumberCloseness::Window), &["40", "60"]), "exactly 2δ apart is close");
+        assert!(holds_for(&model(9.999, 2.0, NumberCloseness::Window), &["40", "60"]));
+        assert!(
+            !holds_for(&model(0.1, 2.0, NumberCloseness::Window), &["0.6", "0.8"]),
             "0.8 - 0.6 is 0.2, whatever floats say"
         );
-        assert!(holds_for(&model(0.0, 2.0, Reading::Window), &["1", "2"]), "δ = 0 is frequency l-diversity");
+        assert!(holds_for(&model(0.0, 2.0, NumberCloseness::Window), &["1", "2"]), "δ = 0 is frequency l-diversity");
     }
 }

@@ -3,7 +3,7 @@
 //! Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: *l-diversity: privacy beyond k-anonymity*,
 //! 2007, section 4. Absorbing: a union holds every value of each part. Cost: one comparison.
 
-use crate::guarantee::{Measure, ValuesNeeded};
+use crate::guarantee::{ClassMeasure, ValuesNeeded};
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -40,8 +40,8 @@ impl Guarantee for DistinctL {
         class.values.len() as u64 >= self.l
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
-        vec![Measure::at_least("l", class.values.len() as f64)]
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
+        vec![ClassMeasure::at_least("l", class.values.len() as f64)]
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use hedgerow_table::Ratio;
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -65,9 +65,9 @@ impl Guarantee for EntropyL {
         if (left - right).abs() > error { left < right } else { self.is_tie(class) }
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
         let n = class.rows as f64;
-        vec![Measure::at_least("l", (n.ln() - sum_n_ln_n(class.values) / n).exp())]
+        vec![ClassMeasure::at_least("l", (n.ln() - sum_n_ln_n(class.values) / n).exp())]
     }
 }
 

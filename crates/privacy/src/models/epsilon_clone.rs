@@ -14,7 +14,7 @@
 
 use hedgerow_table::Ratio;
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -56,11 +56,11 @@ impl Guarantee for EpsilonClone {
             && farthest * u128::from(self.epsilon.denominator) <= u128::from(self.epsilon.numerator) * all
     }
 
-    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure> {
         let all = class.rows as f64 * table.rows as f64;
         let absent = if holds_every_value(class, table) { 0.0 } else { 1.0 };
         // A class that lacks a value is not a clone at any ε.
-        vec![Measure::at_most("epsilon", if absent > 0.0 { 1.0 } else { farthest(class, table) as f64 / all })]
+        vec![ClassMeasure::at_most("epsilon", if absent > 0.0 { 1.0 } else { farthest(class, table) as f64 / all })]
     }
 }
 

@@ -13,7 +13,7 @@
 
 use hedgerow_table::Ratio;
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::numbers::Numbers;
 use crate::proximity::Proximity;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
@@ -64,9 +64,9 @@ impl Guarantee for EpsilonM {
         self.proximity.neighborhoods(class.values).all(|close| close <= most)
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
         let close = self.proximity.neighborhoods(class.values).max().unwrap_or(class.rows);
-        vec![Measure::at_least("m", class.rows as f64 / close as f64)]
+        vec![ClassMeasure::at_least("m", class.rows as f64 / close as f64)]
     }
 }
 

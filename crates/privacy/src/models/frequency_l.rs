@@ -8,7 +8,7 @@
 use hedgerow_table::Ratio;
 
 use super::largest;
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -41,8 +41,8 @@ impl Guarantee for FrequencyL {
         self.l.times_at_most(largest(class.values), class.rows)
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
-        vec![Measure::at_least("l", class.rows as f64 / largest(class.values) as f64)]
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
+        vec![ClassMeasure::at_least("l", class.rows as f64 / largest(class.values) as f64)]
     }
 }
 

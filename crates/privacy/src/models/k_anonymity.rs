@@ -4,7 +4,7 @@
 //! enforcement through generalization and suppression*, 1998. Absorbing: a union is at least as
 //! large as each part. Cost: one comparison.
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -37,8 +37,8 @@ impl Guarantee for KAnonymity {
         class.rows >= self.k
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
-        vec![Measure::at_least("k", class.rows as f64)]
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
+        vec![ClassMeasure::at_least("k", class.rows as f64)]
     }
 }
 

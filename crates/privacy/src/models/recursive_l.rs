@@ -8,7 +8,7 @@
 use hedgerow_table::Ratio;
 
 use super::largest;
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -56,11 +56,11 @@ impl Guarantee for RecursiveL {
         most < u128::from(self.c.numerator) * u128::from(self.tail(class))
     }
 
-    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<ClassMeasure> {
         let tail = self.tail(class);
         // No c is large enough for an empty tail.
         let c = if tail == 0 { f64::INFINITY } else { largest(class.values) as f64 / tail as f64 };
-        vec![Measure::at_most("c", c), Measure::at_least("l", class.values.len() as f64)]
+        vec![ClassMeasure::at_most("c", c), ClassMeasure::at_least("l", class.values.len() as f64)]
     }
 }
 

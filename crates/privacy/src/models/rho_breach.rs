@@ -18,7 +18,7 @@
 use hedgerow_table::Ratio;
 
 use super::Limited;
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -70,8 +70,8 @@ impl Guarantee for RhoBreach {
         most < u128::from(self.posterior.numerator) * u128::from(class.rows)
     }
 
-    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
-        vec![Measure::at_most("posterior", self.most_of_rare(class, table) as f64 / class.rows as f64)]
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure> {
+        vec![ClassMeasure::at_most("posterior", self.most_of_rare(class, table) as f64 / class.rows as f64)]
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
         assert!(tenth.holds(Class { rows: 4, values: &[(1, 4)] }, &table), "11 of 100 are not rare");
         assert!(!breach(0.11, 0.5, Limited::all()).holds(Class { rows: 4, values: &[(1, 4)] }, &table));
         let class = Class { rows: 5, values: &[(0, 2), (1, 3)] };
-        assert_eq!(tenth.measure(class, &table)[0], Measure::at_most("posterior", 0.4));
+        assert_eq!(tenth.measure(class, &table)[0], ClassMeasure::at_most("posterior", 0.4));
         assert_eq!(tenth.measure(Class { rows: 1, values: &[(2, 1)] }, &table)[0].value, 0.0);
     }
 

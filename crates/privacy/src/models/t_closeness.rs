@@ -14,7 +14,7 @@
 
 use hedgerow_table::Ratio;
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Absorbing, Class, Distance, Distribution, Guarantee, Model, OnMerge, Tree};
 
 #[derive(Debug, Clone)]
@@ -85,9 +85,9 @@ impl Guarantee for TCloseness {
         }
     }
 
-    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure> {
         let distance = self.distance(class, table);
-        vec![Measure::at_most("t", distance.above as f64 / distance.below as f64)]
+        vec![ClassMeasure::at_most("t", distance.above as f64 / distance.below as f64)]
     }
 }
 

@@ -14,7 +14,7 @@ pub use attribute_set::AttributeSet;
 pub use dependency::{Added, Dependency, closure, expand};
 pub use feasibility::{Feasibility, feasibility};
 pub use implication::{Implied, Reduced, reduce};
-pub use normal_form::{Guard, Hop, Schema, Standing, standings};
+pub use normal_form::{Guard, Hop, NormalFormStanding, Schema, standings};
 
 use crate::Model;
 

@@ -39,7 +39,7 @@ pub struct Guard {
 
 /// How a rule stands with some published tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum NormalFormStanding {
     /// Nothing connects what is known with what is protected.
     NotReachable,
     /// The position of the guardian table.
@@ -48,9 +48,9 @@ pub enum Standing {
     Broken(Vec<Hop>),
 }
 
-impl Standing {
+impl NormalFormStanding {
     pub fn is_kept(&self) -> bool {
-        !matches!(self, Standing::Broken(_))
+        !matches!(self, NormalFormStanding::Broken(_))
     }
 }
 
@@ -63,15 +63,15 @@ pub struct Hop {
 }
 
 /// How every rule stands, in the order of the rules.
-pub fn standings(rules: &[Rule], schemas: &[Schema]) -> Vec<Standing> {
+pub fn standings(rules: &[Rule], schemas: &[Schema]) -> Vec<NormalFormStanding> {
     rules.iter().map(|rule| standing(rule, schemas)).collect()
 }
 
-fn standing(rule: &Rule, schemas: &[Schema]) -> Standing {
+fn standing(rule: &Rule, schemas: &[Schema]) -> NormalFormStanding {
     let reached = reach(rule.know, schemas.iter().map(|schema| schema.attributes));
     // One attribute that stays hidden hides the combination.
     if !rule.protect.is_subset(reached) {
-        return Standing::NotReachable;
+        return NormalFormStanding::NotReachable;
     }
     let mut open_way = None;
     for (table, schema) in schemas.iter().enumerate() {
@@ -79,13 +79,13 @@ fn standing(rule: &Rule, schemas: &[Schema]) -> Standing {
             let tables = || without(schemas, table, guard.protect);
             let left = reach(rule.know, tables());
             if !left.meets(guard.protect) {
-                return Standing::Guarded(table);
+                return NormalFormStanding::Guarded(table);
             }
             open_way = open_way.or_else(|| Some(way(rule.know, left & guard.protect, tables())));
         }
     }
     let all = schemas.iter().map(|schema| schema.attributes);
-    Standing::Broken(open_way.unwrap_or_else(|| way(rule.know, rule.protect, all)))
+    NormalFormStanding::Broken(open_way.unwrap_or_else(|| way(rule.know, rule.protect, all)))
 }
 
 /// Conditions (i) and (ii): the table holds what the guard protects, and the guard reaches as far
@@ -185,7 +185,8 @@ mod tests {
     #[test]
     fn table_3_is_in_normal_form() {
         let schemas = [table(&[HOSPITAL, AGE, GENDER, ICD], None), table(&[RACE, ZIPCODE], Some((&[RACE], ZIPCODE)))];
-        let expected = [Standing::NotReachable, Standing::NotReachable, Standing::Guarded(1)];
+        let expected =
+            [NormalFormStanding::NotReachable, NormalFormStanding::NotReachable, NormalFormStanding::Guarded(1)];
         assert_eq!(standings(&rules(), &schemas), expected);
     }
 
@@ -198,9 +199,9 @@ mod tests {
             table(&[AGE, ZIPCODE], None),
         ];
         let found = standings(&rules(), &schemas);
-        assert_eq!(found[0], Standing::Guarded(2));
+        assert_eq!(found[0], NormalFormStanding::Guarded(2));
         let way = [Hop { from: GENDER, table: 0, to: HOSPITAL }, Hop { from: HOSPITAL, table: 1, to: ZIPCODE }];
-        assert_eq!(found[1], Standing::Broken(way.to_vec()));
+        assert_eq!(found[1], NormalFormStanding::Broken(way.to_vec()));
     }
 
     #[test]
@@ -208,19 +209,19 @@ mod tests {
         let mut schema = table(&[RACE, ZIPCODE], Some((&[RACE], ZIPCODE)));
         let mut rule = rules()[2].clone();
         rule.require = vec![Model::DistinctLDiversity { l: 3 }];
-        let way = Standing::Broken(vec![Hop { from: RACE, table: 0, to: ZIPCODE }]);
+        let way = NormalFormStanding::Broken(vec![Hop { from: RACE, table: 0, to: ZIPCODE }]);
         let rules = [rule];
         assert_eq!(standings(&rules, std::slice::from_ref(&schema)), [way]);
         schema.guards[0].require = vec![Model::FrequencyLDiversity { l: hedgerow_table::Ratio::integer(3) }];
-        assert_eq!(standings(&rules, &[schema]), [Standing::Guarded(0)]);
+        assert_eq!(standings(&rules, &[schema]), [NormalFormStanding::Guarded(0)]);
     }
 
     #[test]
     fn one_hidden_attribute_hides_a_combination() {
         let both = [Rule { know: set(&[AGE]), protect: set(&[RACE, ZIPCODE]), require: required() }];
         let schemas = [table(&[AGE, RACE], None), table(&[ZIPCODE], None)];
-        assert_eq!(standings(&both, &schemas), [Standing::NotReachable]);
+        assert_eq!(standings(&both, &schemas), [NormalFormStanding::NotReachable]);
         let guarded = [table(&[AGE, RACE], None), table(&[AGE, ZIPCODE], Some((&[AGE], ZIPCODE)))];
-        assert_eq!(standings(&both, &guarded), [Standing::Guarded(1)]);
+        assert_eq!(standings(&both, &guarded), [NormalFormStanding::Guarded(1)]);
     }
 }

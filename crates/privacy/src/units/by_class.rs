@@ -1,7 +1,7 @@
 //! Rows of units by class, and units by signature, each in one list.
 
 use super::UnitRows;
-use super::left::View;
+use super::left::UnitView;
 use super::signatures::{NONE, Signatures};
 
 /// The rows of kept units, class after class; those of a unit together.
@@ -12,7 +12,7 @@ pub(super) struct ByClass {
 }
 
 impl ByClass {
-    pub(super) fn new(rows: &UnitRows, view: &View, kept: &[bool]) -> ByClass {
+    pub(super) fn new(rows: &UnitRows, view: &UnitView, kept: &[bool]) -> ByClass {
         let mut starts = vec![0u32; view.classes + 1];
         let kept_units = || (0..rows.len()).filter(|&unit| kept[unit]);
         for unit in kept_units() {

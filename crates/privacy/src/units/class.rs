@@ -12,7 +12,7 @@
 //! limit named or near values are judged with n(v) of N units. Where no unit has several values,
 //! both are the units of each value.
 
-use crate::guarantee::Measure;
+use crate::guarantee::ClassMeasure;
 use crate::{Class, Distribution, Guarantee, Model};
 
 /// The units of a class, or of those that fit a unit, by the values that they have there.
@@ -20,15 +20,15 @@ use crate::{Class, Distribution, Guarantee, Model};
 pub(crate) struct UnitClass {
     /// Units in all.
     pub(crate) units: u64,
-    all: Values,
+    all: UnitValues,
     /// The same among the units that have a known value, by their known values; only where some
     /// unit has several values.
-    known: Values,
+    known: UnitValues,
     missing: Option<u32>,
 }
 
 #[derive(Debug, Default)]
-struct Values {
+struct UnitValues {
     units: u64,
     /// Units with several values.
     several: u64,
@@ -42,7 +42,7 @@ struct Values {
     majorant: Vec<(u32, u32)>,
 }
 
-/// What of the values a model looks at.
+/// The aspect of the values that a model depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Statistic {
     /// How the units are distributed, whichever values these are.
@@ -102,6 +102,18 @@ impl UnitClass {
         self.known.add(values);
     }
 
+    /// Starts again with units that may each stand for any value of any of their rows.
+    pub(crate) fn of_whole_units<'v>(&mut self, units: impl Iterator<Item = &'v [u32]>) {
+        self.clear();
+        let mut values: Vec<u32> = Vec::new();
+        for of_unit in units {
+            values.clear();
+            values.extend_from_slice(of_unit);
+            self.add(&mut values);
+        }
+        self.count();
+    }
+
     /// Counts what was added.
     pub(crate) fn count(&mut self) {
         self.all.count();
@@ -138,13 +150,13 @@ impl UnitClass {
     }
 
     /// The worst measures.
-    pub(crate) fn measure(&self, guarantee: &dyn Guarantee, table: &Distribution) -> Vec<Measure> {
+    pub(crate) fn measure(&self, guarantee: &dyn Guarantee, table: &Distribution) -> Vec<ClassMeasure> {
         let measured = self.each(guarantee).map(|class| guarantee.measure(class, table));
-        measured.reduce(Measure::worse_of).unwrap_or_default()
+        measured.reduce(ClassMeasure::worse_of).unwrap_or_default()
     }
 }
 
-impl Values {
+impl UnitValues {
     fn clear(&mut self) {
         (self.units, self.several) = (0, 0);
         self.pairs.clear();

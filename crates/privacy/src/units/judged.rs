@@ -3,14 +3,14 @@
 use hedgerow_table::frequency::FrequencySet;
 
 use super::by_class::{ByClass, MembersOf};
-use super::left::{Left, View};
+use super::left::{UnitView, UnitsLeft};
 use super::signatures::Signatures;
 use super::{KnownRows, UnitClass, UnitRows, UnitTerms};
-use crate::guarantee::Measure;
-use crate::judge::{Achieved, Rule};
+use crate::guarantee::ClassMeasure;
+use crate::judge::{Achieved, BoundRule};
 use crate::{Class, Distribution, Judge, OnMerge};
 
-/// What judging units says of the levels that a set is on.
+/// The verdict about units on the levels that a set is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitVerdict {
     /// No finer levels suppress fewer rows, nor do these.
@@ -43,7 +43,7 @@ impl Judge {
     }
 
     /// Whether enough units decide what a rule says of a set of them.
-    fn is_about_units(rule: &Rule) -> bool {
+    fn is_about_units(rule: &BoundRule) -> bool {
         rule.is_about_rows()
     }
 
@@ -66,7 +66,7 @@ impl Judge {
         places: &[u32],
     ) -> UnitVerdict {
         let views = self.views(set, rows, places);
-        let mut left = Left::all(rows, self.allowed(), terms.allowed);
+        let mut left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
         while !left.fails() && self.lose_by_cores(terms, &views, &mut left) {}
         let failed = UnitVerdict { at_least: left.at_least(), suppressed: 0, suppressed_units: 0, kept: None };
         if left.fails() {
@@ -74,7 +74,7 @@ impl Judge {
         }
         let at_least = left.lost;
         if !self.rules.iter().all(Judge::is_about_units) {
-            left = Left::all(rows, self.allowed(), terms.allowed);
+            left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
             while !left.fails() && self.lose_by_rules(terms, &views, &mut left) {}
             if left.fails() {
                 // What an absorbing guarantee suppresses, finer levels suppress too.
@@ -82,7 +82,7 @@ impl Judge {
                 return UnitVerdict { at_least: if absorbing { left.at_least() } else { at_least }, ..failed };
             }
         }
-        let Left { kept, lost, lost_units, .. } = left;
+        let UnitsLeft { kept, lost, lost_units, .. } = left;
         UnitVerdict { at_least, suppressed: lost, suppressed_units: lost_units, kept: Some(kept) }
     }
 
@@ -96,13 +96,13 @@ impl Judge {
         kept: &[bool],
     ) -> Vec<bool> {
         let places: Vec<u32> = (0..set.len() as u32).collect();
-        let mut left = Left::all(rows, u64::MAX, u64::MAX);
+        let mut left = UnitsLeft::all(rows, u64::MAX, u64::MAX);
         left.kept.copy_from_slice(kept);
         self.lose_by_rules(terms, &self.views(set, rows, &places), &mut left);
         kept.iter().zip(&left.kept).map(|(before, after)| *before && !after).collect()
     }
 
-    /// What every guarantee achieves over the units of a table, one by one and, where the attacker
+    /// The level of every guarantee over the units of a table, one by one and, where the attacker
     /// knows every row, for those that fit. Rows are left to [`Judge::achieved`].
     pub fn achieved_over_units<const W: usize>(
         &self,
@@ -151,7 +151,19 @@ impl Judge {
         achieved.collect()
     }
 
-    fn views<const W: usize>(&self, set: &FrequencySet<W>, rows: &UnitRows, places: &[u32]) -> Vec<View> {
+    /// Whether a rule holds for units of which a link shows every value. True of rules that need
+    /// one value for each unit: these are judged class by class.
+    pub fn holds_for_whole_units(&self, number: usize, terms: &UnitTerms, values: &[Vec<u32>]) -> bool {
+        if !terms.linked || !terms.several_values[number] {
+            return true;
+        }
+        let mut class = UnitClass::new(terms.missing[number]);
+        class.of_whole_units(values.iter().map(Vec::as_slice));
+        let nothing = Distribution::default();
+        self.rules[number].guarantees.iter().all(|guarantee| class.holds(guarantee.as_ref(), &nothing))
+    }
+
+    fn views<const W: usize>(&self, set: &FrequencySet<W>, rows: &UnitRows, places: &[u32]) -> Vec<UnitView> {
         let groupings = self.groupings(set).into_iter();
         groupings
             .map(|(know, grouping)| {
@@ -162,14 +174,14 @@ impl Judge {
                 let of_base: Vec<u32> = places.iter().map(|&place| class_of(place)).collect();
                 let class_of_row = rows.entries.iter().map(|&entry| of_base[entry as usize]).collect();
                 let classes = grouping.as_ref().map_or(set.len(), |grouping| grouping.sizes.len());
-                View { know, class_of_row, classes }
+                UnitView { know, class_of_row, classes }
             })
             .collect()
     }
 
     /// One round of what no finer levels avoid: classes of too few units, and units that too few
     /// fit. Whether any were suppressed.
-    fn lose_by_cores(&self, terms: &UnitTerms, views: &[View], left: &mut Left<'_>) -> bool {
+    fn lose_by_cores(&self, terms: &UnitTerms, views: &[UnitView], left: &mut UnitsLeft<'_>) -> bool {
         let before = left.lost_units;
         for view in views {
             let needed = |known: Option<KnownRows>| {
@@ -192,7 +204,7 @@ impl Judge {
     }
 
     /// One round: all units that some rule fails for, judged before any of them is suppressed.
-    fn lose_by_rules(&self, terms: &UnitTerms, views: &[View], left: &mut Left<'_>) -> bool {
+    fn lose_by_rules(&self, terms: &UnitTerms, views: &[UnitView], left: &mut UnitsLeft<'_>) -> bool {
         let mut failed: Vec<u32> = Vec::new();
         for (number, rule) in self.rules.iter().enumerate() {
             let view = view_of(views, rule);
@@ -221,7 +233,7 @@ impl Judge {
     }
 
     /// The units with rows in a class that fails by its rows, as it would without units.
-    fn fail_rows(&self, number: usize, view: &View, left: &Left<'_>, failed: &mut Vec<u32>) {
+    fn fail_rows(&self, number: usize, view: &UnitView, left: &UnitsLeft<'_>, failed: &mut Vec<u32>) {
         let rule = &self.rules[number];
         let Some(codes) =
             rule.protect.filter(|_| rule.needs_values()).and_then(|protect| left.rows.values[protect].as_ref())
@@ -251,7 +263,7 @@ impl Judge {
         }
     }
 
-    fn rows_by_value(&self, rule: &Rule, left: &Left<'_>) -> Vec<u64> {
+    fn rows_by_value(&self, rule: &BoundRule, left: &UnitsLeft<'_>) -> Vec<u64> {
         let Some(protect) = rule.protect else { return Vec::new() };
         let mut counts = vec![0u64; self.cardinalities[protect]];
         let Some(codes) = &left.rows.values[protect] else { return counts };
@@ -274,8 +286,8 @@ impl Judge {
         counts
     }
 
-    /// What the guarantees of a rule compare units with: the units left, and those of the source
-    /// where there is one.
+    /// The units that the guarantees of a rule compare with: the units left, and those of the
+    /// source where there is one.
     fn tables(&self, number: usize, rows: &UnitRows, kept: &[bool]) -> Vec<Distribution> {
         let rule = &self.rules[number];
         if !rule.compares_with_table() {
@@ -294,7 +306,7 @@ impl Judge {
         &self,
         number: usize,
         terms: &UnitTerms,
-        view: &View,
+        view: &UnitView,
         rows: &UnitRows,
         kept: &[bool],
         visit: &mut dyn FnMut(Look<'_>) -> bool,
@@ -304,6 +316,8 @@ impl Judge {
         let mut class = UnitClass::new(terms.missing[number]);
         let mut about: Vec<u32> = Vec::new();
         let mut values: Vec<u32> = Vec::new();
+        // A link shows what else the units of a class have.
+        let elsewhere = codes.filter(|_| terms.linked && terms.several_values[number]);
         for members in ByClass::new(rows, view, kept).iter() {
             class.clear();
             about.clear();
@@ -315,6 +329,10 @@ impl Judge {
             }
             class.count();
             visit(Look { class: &class, about: &about, whole: true });
+            if let Some(codes) = elsewhere {
+                class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
+                visit(Look { class: &class, about: &about, whole: true });
+            }
         }
         if terms.rows[number] == KnownRows::One {
             return;
@@ -328,6 +346,12 @@ impl Judge {
             let own = signatures.classes_of(group);
             if own.len() == 1 && !terms.linked {
                 continue;
+            }
+            if let Some(codes) = elsewhere {
+                // Units with equal signatures alone fit.
+                let about = members.of(group);
+                class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
+                visit(Look { class: &class, about, whole: true });
             }
             for (place, looked_at) in own.chunk_by(|a, b| a == b).map(|equal| equal[0]).enumerate() {
                 // A unit with one value has it in every class.
@@ -364,10 +388,10 @@ impl Judge {
     }
 }
 
-fn view_of<'v>(views: &'v [View], rule: &Rule) -> &'v View {
+fn view_of<'v>(views: &'v [UnitView], rule: &BoundRule) -> &'v UnitView {
     views.iter().find(|view| view.know == rule.know).expect("a view for every `know`")
 }
 
-fn worse(worst: &[Measure], here: Vec<Measure>) -> Vec<Measure> {
-    Measure::worse_of(worst.to_vec(), here)
+fn worse(worst: &[ClassMeasure], here: Vec<ClassMeasure>) -> Vec<ClassMeasure> {
+    ClassMeasure::worse_of(worst.to_vec(), here)
 }

@@ -5,14 +5,14 @@ use super::UnitRows;
 use super::signatures::{NONE, Signatures};
 
 /// The rows of units by the classes over what one attacker knows.
-pub(super) struct View {
+pub(super) struct UnitView {
     pub(super) know: Vec<usize>,
     pub(super) class_of_row: Vec<u32>,
     pub(super) classes: usize,
 }
 
 /// The units that are left, and what the others are.
-pub(super) struct Left<'a> {
+pub(super) struct UnitsLeft<'a> {
     pub(super) rows: &'a UnitRows,
     pub(super) kept: Vec<bool>,
     /// Rows and units that are suppressed.
@@ -22,9 +22,9 @@ pub(super) struct Left<'a> {
     units_allowed: u64,
 }
 
-impl<'a> Left<'a> {
-    pub(super) fn all(rows: &'a UnitRows, rows_allowed: u64, units_allowed: u64) -> Left<'a> {
-        Left { rows, kept: vec![true; rows.len()], lost: 0, lost_units: 0, rows_allowed, units_allowed }
+impl<'a> UnitsLeft<'a> {
+    pub(super) fn all(rows: &'a UnitRows, rows_allowed: u64, units_allowed: u64) -> UnitsLeft<'a> {
+        UnitsLeft { rows, kept: vec![true; rows.len()], lost: 0, lost_units: 0, rows_allowed, units_allowed }
     }
 
     pub(super) fn lose(&mut self, unit: usize) {
@@ -56,7 +56,7 @@ impl<'a> Left<'a> {
     }
 
     /// The units that have a row in a class of too few units.
-    pub(super) fn of_class_too_small(&self, view: &View, needed: u64) -> Vec<u32> {
+    pub(super) fn of_class_too_small(&self, view: &UnitView, needed: u64) -> Vec<u32> {
         if needed <= 1 {
             return Vec::new();
         }
@@ -74,7 +74,7 @@ impl<'a> Left<'a> {
     }
 
     /// The units that too few fit.
-    pub(super) fn fitted_by_too_few(&self, view: &View, needed: u64, equal: bool) -> Vec<u32> {
+    pub(super) fn fitted_by_too_few(&self, view: &UnitView, needed: u64, equal: bool) -> Vec<u32> {
         let only_single_rows = self.rows.entries.len() as u64 == self.rows.units;
         if needed <= 1 || only_single_rows && !equal {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What dependencies add to rules, against what it is meant to say: an attacker who works out
+//! The additions of dependencies to rules, compared with their meaning: an attacker who works out
 //! attributes from which the protected one follows has learned it (Jin and others 2010, theorem
 //! 3.2). Every set of attributes is tried, with plain lists.
 //!

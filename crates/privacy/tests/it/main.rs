@@ -1,7 +1,8 @@
-//! What guarantees claim of themselves, and what a check believes, tried from outside.
+//! The claims of guarantees, and the assumptions of a check, tested from outside.
 
 mod dependency;
 mod merging;
 mod normal_form;
 mod proximity;
 mod vacuous;
+mod worlds;

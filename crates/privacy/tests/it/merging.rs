@@ -5,7 +5,7 @@
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 
 use hedgerow_privacy::{
-    Change, Class, Context, Distance, Distribution, Guarantee, Model, OnMerge, Reading, Tree, models,
+    Change, Class, Context, Distance, Distribution, Guarantee, Model, NumberCloseness, OnMerge, Tree, models,
 };
 use hedgerow_table::{Domain, Ratio};
 use rand::rngs::StdRng;
@@ -58,7 +58,7 @@ fn guarantees(missing: bool) -> Vec<Box<dyn Guarantee>> {
         models.push(Model::FrequencyLDiversity { l: ratio(l) });
         models.push(Model::EntropyLDiversity { l: ratio(l) });
         for width in [0.0, 0.25, 0.75, 1.0] {
-            for reading in Reading::ALL {
+            for reading in NumberCloseness::ALL {
                 models.push(Model::DeltaLDiversity { delta: ratio(width), l: ratio(l), reading });
             }
             let relative = width < 1.0;

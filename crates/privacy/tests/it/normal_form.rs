@@ -4,7 +4,7 @@
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 
 use hedgerow_privacy::Model;
-use hedgerow_privacy::rules::{AttributeSet, Guard, Rule, Schema, Standing, reduce, standings};
+use hedgerow_privacy::rules::{AttributeSet, Guard, NormalFormStanding, Rule, Schema, reduce, standings};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -143,13 +143,13 @@ fn normal_form_agrees_with_its_definition() {
         for (rule, found) in rules.iter().zip(found) {
             let context = || format!("{rule:?} with {tables:?}: {found:?}; HEDGEROW_SEED={seed}");
             match (by_definition(&tables, rule), &found) {
-                (Plain::NotReachable, Standing::NotReachable) => seen[0] += 1,
-                (Plain::GuardedBy(guardians), Standing::Guarded(table)) => {
+                (Plain::NotReachable, NormalFormStanding::NotReachable) => seen[0] += 1,
+                (Plain::GuardedBy(guardians), NormalFormStanding::Guarded(table)) => {
                     seen[1] += 1;
                     assert!(guardians.contains(table), "{}", context());
                     assert!(rule.protect.len() > 1 || guardians.len() == 1, "a guardian is unique: {}", context());
                 }
-                (Plain::Broken, Standing::Broken(way)) => {
+                (Plain::Broken, NormalFormStanding::Broken(way)) => {
                     seen[2] += 1;
                     assert!(rule.know.contains(&way[0].from), "{}", context());
                     assert!(rule.protect.contains(&way[way.len() - 1].to), "{}", context());

@@ -3,7 +3,7 @@
 //!
 //! `HEDGEROW_SEED=N` replays the case that a failure names.
 
-use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, Reading, models};
+use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, NumberCloseness, models};
 use hedgerow_table::{Domain, Kind, Ratio};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -60,7 +60,9 @@ fn largest_neighborhood(model: &Model, width: &str, texts: &[String]) -> usize {
             };
             vec![count(&near)]
         }
-        Model::DeltaLDiversity { reading: Reading::Pairwise, .. } => vec![count(&|y| (y - x).abs() <= 2 * width)],
+        Model::DeltaLDiversity { reading: NumberCloseness::Pairwise, .. } => {
+            vec![count(&|y| (y - x).abs() <= 2 * width)]
+        }
         // Every interval between two values that is short enough.
         Model::DeltaLDiversity { .. } => {
             let ends = values.iter().flatten().filter(|&&end| end >= x && end - x <= 2 * width);
@@ -102,8 +104,8 @@ fn random_model(rng: &mut StdRng, dates: bool) -> (Model, &'static str) {
             let share = *["0", "0.05", "0.1", "0.5", "1"].choose(rng).unwrap();
             (Model::EpsilonMAnonymity { epsilon: ratio(share), m: l, relative: true }, share)
         }
-        2 => (Model::DeltaLDiversity { delta: ratio(width), l, reading: Reading::Pairwise }, width),
-        _ => (Model::DeltaLDiversity { delta: ratio(width), l, reading: Reading::Window }, width),
+        2 => (Model::DeltaLDiversity { delta: ratio(width), l, reading: NumberCloseness::Pairwise }, width),
+        _ => (Model::DeltaLDiversity { delta: ratio(width), l, reading: NumberCloseness::Window }, width),
     }
 }
 
@@ -176,7 +178,7 @@ fn holds(guarantee: &dyn Guarantee, domain: &Domain, texts: &[String]) -> bool {
 
 /// Tries unions of random classes that hold, drawn from one random column: how many there were, and
 /// how many unions failed.
-fn try_unions(rng: &mut StdRng, reading: Reading) -> (usize, usize) {
+fn try_unions(rng: &mut StdRng, reading: NumberCloseness) -> (usize, usize) {
     let texts = random_texts(rng);
     let ratio = |text: &str| Ratio::from_decimal(text.parse().unwrap()).unwrap();
     let (delta, l) = (ratio(WIDTHS.choose(rng).unwrap()), ratio(["1.25", "1.5", "2", "2.5", "3"].choose(rng).unwrap()));
@@ -199,7 +201,7 @@ fn try_unions(rng: &mut StdRng, reading: Reading) -> (usize, usize) {
         if holds(&one) && holds(&other) {
             let union: Vec<u32> = one.iter().zip(&other).map(|(one, other)| one + other).collect();
             let fails = !holds(&union);
-            assert!(!fails || reading == Reading::Pairwise, "{model:?}: {one:?} and {other:?} over {domain:?}");
+            assert!(!fails || reading == NumberCloseness::Pairwise, "{model:?}: {one:?} and {other:?} over {domain:?}");
             tried += 1;
             failed += usize::from(fails);
         }
@@ -212,8 +214,8 @@ fn by_window_no_union_of_classes_that_hold_fails_and_pairwise_some_do() {
     let mut rng = StdRng::seed_from_u64(20_262);
     let (mut by_window, mut pairwise_failed) = (0, 0);
     while by_window < UNIONS {
-        by_window += try_unions(&mut rng, Reading::Window).0;
-        pairwise_failed += try_unions(&mut rng, Reading::Pairwise).1;
+        by_window += try_unions(&mut rng, NumberCloseness::Window).0;
+        pairwise_failed += try_unions(&mut rng, NumberCloseness::Pairwise).1;
     }
     assert!(pairwise_failed > 100, "definition 5 survived all but {pairwise_failed} unions");
 }
@@ -227,12 +229,13 @@ fn two_pairs_of_dates_hold_pairwise_and_their_union_does_not() {
     let domain = domain_of(&all);
     let model = |reading| Model::DeltaLDiversity { delta: Ratio::integer(15), l: Ratio::integer(2), reading };
     let pairwise =
-        models::guarantee(&model(Reading::Pairwise), &Context { protect: Some(&domain), ..Context::default() })
+        models::guarantee(&model(NumberCloseness::Pairwise), &Context { protect: Some(&domain), ..Context::default() })
             .unwrap();
     assert!(holds(pairwise.as_ref(), &domain, &one) && holds(pairwise.as_ref(), &domain, &other));
     assert!(!holds(pairwise.as_ref(), &domain, &all), "19 days before and 19 days after the 20th of February");
     let window =
-        models::guarantee(&model(Reading::Window), &Context { protect: Some(&domain), ..Context::default() }).unwrap();
+        models::guarantee(&model(NumberCloseness::Window), &Context { protect: Some(&domain), ..Context::default() })
+            .unwrap();
     assert!(holds(window.as_ref(), &domain, &all));
 }
 
@@ -274,7 +277,7 @@ fn no_parts_keep_more_of_a_class_than_the_bound_says() {
         let context = format!("seed {seed}: {model:?} of {texts:?}: {most} are kept, {bound} is the bound");
         assert!(most <= bound && bound <= texts.len() as u64, "{context}");
         let missing = texts.iter().any(String::is_empty);
-        if matches!(model, Model::DeltaLDiversity { reading: Reading::Window, .. }) && !missing {
+        if matches!(model, Model::DeltaLDiversity { reading: NumberCloseness::Window, .. }) && !missing {
             assert_eq!((most, u64::from(largest)), (bound, bound), "by window it is exact, {context}");
             exact += 1;
         }

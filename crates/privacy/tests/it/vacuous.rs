@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use hedgerow_privacy::models::EarlierRelease;
-use hedgerow_privacy::{Change, Class, Community, Context, Distance, Distribution, Model, Reading, Tree, models};
+use hedgerow_privacy::{
+    Change, Class, Community, Context, Distance, Distribution, Model, NumberCloseness, Tree, models,
+};
 use hedgerow_table::{Domain, Ratio};
 
 const VALUES: [&str; 3] = ["0", "1", "8"];
@@ -27,7 +29,7 @@ fn models() -> Vec<Model> {
         models.push(Model::FrequencyLDiversity { l });
         models.push(Model::EntropyLDiversity { l });
         models.push(Model::EpsilonMAnonymity { epsilon: ratio(0.5), m: l, relative: false });
-        models.extend(Reading::ALL.map(|reading| Model::DeltaLDiversity { delta: ratio(0.5), l, reading }));
+        models.extend(NumberCloseness::ALL.map(|reading| Model::DeltaLDiversity { delta: ratio(0.5), l, reading }));
     }
     for distance in Distance::ALL {
         models.extend([0.999, 1.0].map(|t| Model::TCloseness { t: ratio(t), distance, order: None }));

@@ -1,7 +1,8 @@
-//! What classes are compared with: k-member (Byun, Kamra, Bertino, Li: *Efficient k-anonymization
-//! using clustering techniques*, 2007). Each class begins with the row that is farthest from the
-//! one before and takes the row that adds the least loss until it has k; what is left over joins
-//! the class where it adds the least. Every choice looks at all rows that are left: O(n²).
+//! The method that classes are compared with: k-member (Byun, Kamra, Bertino, Li: *Efficient
+//! k-anonymization using clustering techniques*, 2007). Each class begins with the row that is
+//! farthest from the one before and takes the row that adds the least loss until it has k; what is
+//! left over joins the class where it adds the least. Every choice looks at all rows that are left:
+//! O(n²).
 
 use hedgerow_publish::bind::Bound;
 
@@ -13,7 +14,7 @@ struct Attribute {
     cardinality: usize,
 }
 
-/// What the rows of a class have in common: ranges of numbers, sets of categories.
+/// The cells of a class: ranges of numbers, sets of categories.
 struct Class {
     rows: usize,
     cells: Vec<Cell>,
@@ -69,7 +70,7 @@ impl Class {
         self.cells.iter_mut().zip(row).for_each(|(cell, &code)| cell.take(code));
     }
 
-    /// What one of its rows loses.
+    /// The loss of one of its rows.
     fn loss_of_row(&self, attributes: &[Attribute]) -> f64 {
         self.cells.iter().zip(attributes).map(|(cell, attribute)| cell.steps() * attribute.step).sum()
     }
@@ -128,7 +129,7 @@ fn taken(attributes: &mut [Attribute], row: usize) -> Vec<u32> {
     attributes.iter_mut().map(|attribute| attribute.codes.swap_remove(row)).collect()
 }
 
-/// What each row that is left would add to the cells of a class.
+/// The loss that each remaining row would add to the cells of a class.
 fn measure(class: &Class, attributes: &[Attribute], distances: &mut Vec<f32>) {
     distances.clear();
     distances.resize(attributes[0].codes.len(), 0.0);

@@ -1,5 +1,5 @@
-//! What classes of neighbors lose, and what they take: on Adult under several rules beside the
-//! best cuts, and on a synthetic census. Up to 40,000 rows under k-anonymity are divided by the
+//! The loss and the time of classes of neighbors: on Adult under several rules beside the best
+//! cuts, and on a synthetic census. Up to 40,000 rows under k-anonymity are divided by the
 //! quadratic k-member as well.
 //!
 //! `cargo bench -p hedgerow-publish --bench cluster_loss -- [census rows] [seconds for improving]
@@ -10,9 +10,9 @@ mod k_member;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hedgerow_policy::{Labels, Loss, Method, Policy};
+use hedgerow_policy::{ClassLabels, Loss, Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::cluster::{self, Limit, Neighbors, Objective};
+use hedgerow_publish::cluster::{self, ImproveLimit, Neighbors, Objective};
 use hedgerow_publish::local::{self, Local, LocalRecoding};
 use hedgerow_table::{NoProgress, Table};
 
@@ -44,8 +44,8 @@ fn main() {
     for (name, rule) in RULES {
         let protected = if rule.contains("protect") { "sensitive" } else { "quasi" };
         let policy = |hierarchies: bool| with_rule(&text, rule, protected, hierarchies);
-        options.compare(&format!("Adult, {name}, sets"), &policy(false), adult, Labels::Set);
-        options.compare(&format!("Adult, {name}, hierarchies"), &policy(true), adult, Labels::Hierarchy);
+        options.compare(&format!("Adult, {name}, sets"), &policy(false), adult, ClassLabels::Set);
+        options.compare(&format!("Adult, {name}, hierarchies"), &policy(true), adult, ClassLabels::Hierarchy);
     }
     let rows = number(0, 1_000_000.0) as u64;
     let title = format!("census, {rows} rows, sets");
@@ -57,7 +57,7 @@ fn main() {
             &title,
             &with_rule(&hedgerow_synth::census_policy(), RULES[0].1, "quasi", false),
             &path,
-            Labels::Set,
+            ClassLabels::Set,
         );
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -80,7 +80,7 @@ fn with_rule(policy: &str, rule: &str, occupation: &str, hierarchies: bool) -> S
 }
 
 impl Options {
-    fn compare(&self, title: &str, policy: &str, path: &Path, labels: Labels) {
+    fn compare(&self, title: &str, policy: &str, path: &Path, labels: ClassLabels) {
         if !title.contains(&self.only) {
             return;
         }
@@ -92,7 +92,7 @@ impl Options {
         println!("{title}");
         shown("best-cut", &bound, &table, || local::recode(&bound, &judge, local, &NoProgress));
         let is_k = policy.rules.iter().all(|rule| rule.protect.is_none());
-        if is_k && labels == Labels::Set && table.rows <= K_MEMBER_ROWS_MAX {
+        if is_k && labels == ClassLabels::Set && table.rows <= K_MEMBER_ROWS_MAX {
             let started = Instant::now();
             let loss = k_member::loss(&bound, bound.k() as usize);
             println!("  {:<28} granularity {loss:.5}; {:>7.2} s", "k-member", started.elapsed().as_secs_f64());
@@ -100,13 +100,13 @@ impl Options {
         for loss in [Some(Loss::Granularity), None] {
             let objective = Objective::of(loss).expect("a loss of cells");
             let name = loss.map_or("default", Loss::name);
-            let neighbors = |limit: Limit| Neighbors { anew: true, labels, objective, limit };
-            let run = |limit: Limit| cluster::recode(&bound, &judge, local, neighbors(limit), &NoProgress);
-            shown(&format!("cluster, {name}"), &bound, &table, || run(Limit::by_default(labels)));
+            let neighbors = |limit: ImproveLimit| Neighbors { anew: true, labels, objective, limit };
+            let run = |limit: ImproveLimit| cluster::recode(&bound, &judge, local, neighbors(limit), &NoProgress);
+            shown(&format!("cluster, {name}"), &bound, &table, || run(ImproveLimit::by_default(labels)));
             if self.seconds > 0.0 {
                 let title = format!("cluster, {name}, {} s", self.seconds);
                 let end = || Instant::now() + Duration::from_secs_f64(self.seconds);
-                shown(&title, &bound, &table, || run(Limit::Until(end())));
+                shown(&title, &bound, &table, || run(ImproveLimit::Until(end())));
             }
         }
     }
@@ -136,7 +136,7 @@ fn shown<E: std::fmt::Display>(
     );
 }
 
-/// What this process used of the cores, where the system tells (Linux).
+/// The processor time of this process, where the system tells (Linux).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks =
@@ -144,7 +144,7 @@ fn cpu_seconds() -> f64 {
     ticks.unwrap_or(f64::NAN) / 100.0
 }
 
-/// What the system tells of this process's memory, in bytes.
+/// The memory of this process, in bytes, where the system tells.
 fn resident(name: &str) -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

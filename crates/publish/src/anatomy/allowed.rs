@@ -16,7 +16,7 @@ use crate::full_domain::pairs;
 
 /// Every guarantee that the policy requires, over the codes of the sensitive attribute.
 #[derive(Debug)]
-pub struct Allowed {
+pub struct BucketGuarantees {
     guarantees: Vec<Box<dyn Guarantee>>,
     /// All rows are released, so the source's distribution is the release's as well.
     table: Distribution,
@@ -24,10 +24,10 @@ pub struct Allowed {
     pub least: usize,
 }
 
-impl Allowed {
-    pub fn new(guarantees: Vec<Box<dyn Guarantee>>, table: Distribution) -> Allowed {
+impl BucketGuarantees {
+    pub fn new(guarantees: Vec<Box<dyn Guarantee>>, table: Distribution) -> BucketGuarantees {
         let least = guarantees.iter().map(|guarantee| guarantee.core().rows.max(guarantee.core().distinct)).max();
-        Allowed { guarantees, table, least: least.unwrap_or(1).max(1) as usize }
+        BucketGuarantees { guarantees, table, least: least.unwrap_or(1).max(1) as usize }
     }
 
     /// Which values fall into one window, where a guarantee limits the rows in any window of close
@@ -111,7 +111,7 @@ fn densest_window(
 /// there, it fails however the rows are put into buckets; and if it holds, that bucket is a
 /// release. For l-diversity by frequency this is Anatomy's condition that no value is in more than
 /// n/l rows.
-pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed, PublishError> {
+pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<BucketGuarantees, PublishError> {
     let counts = bound.counts_of(sensitive);
     let codes = 0..counts.len() as u32;
     let values: Vec<(u32, u32)> =
@@ -147,7 +147,7 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
         }
     }
     if reasons.is_empty() {
-        return Ok(Allowed::new(guarantees, table));
+        return Ok(BucketGuarantees::new(guarantees, table));
     }
     reasons.push(format!(
         "`{}` has {} values in {rows} rows, and the most frequent one is in {most} of them",

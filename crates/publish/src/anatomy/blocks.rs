@@ -20,11 +20,11 @@ use std::ops::Range;
 use hedgerow_table::{Progress, parallel};
 use rand::rngs::StdRng;
 
-use super::allowed::Allowed;
+use super::allowed::BucketGuarantees;
 use super::chance::Chance;
 use super::deal::{most_buckets, run_lengths};
 use super::exchange::exchanged;
-use super::line::Line;
+use super::line::HilbertLine;
 use crate::rows::shuffle;
 
 /// Where a block may be cut, in sixteenths, the middle first.
@@ -43,13 +43,13 @@ pub struct Buckets {
 /// Reports rows that have a bucket as progress; once canceled it cuts and deals nothing further,
 /// and what it returns has no meaning.
 pub fn in_blocks(
-    line: Line,
+    line: HilbertLine,
     cardinality: usize,
-    allowed: &Allowed,
+    allowed: &BucketGuarantees,
     chance: &Chance,
     progress: &dyn Progress,
 ) -> Option<Buckets> {
-    let Line { rows: line, codes } = line;
+    let HilbertLine { rows: line, codes } = line;
     if line.is_empty() || !Cutting::new(&codes, cardinality, allowed).holds(0..line.len()) {
         return None;
     }
@@ -90,7 +90,7 @@ pub fn in_blocks(
 struct Pieces<'a> {
     codes: &'a [u32],
     cardinality: usize,
-    allowed: &'a Allowed,
+    allowed: &'a BucketGuarantees,
     progress: &'a dyn Progress,
 }
 
@@ -111,7 +111,7 @@ impl Pieces<'_> {
 
 /// Blocks dealt one after the other.
 struct Dealing<'a> {
-    allowed: &'a Allowed,
+    allowed: &'a BucketGuarantees,
     rng: StdRng,
     /// Buckets so far.
     count: u32,
@@ -148,7 +148,7 @@ impl Dealing<'_> {
 }
 
 /// Whether every bucket is allowed, given the bucket of each place among the sorted values.
-fn all_allowed(sorted: &[u32], of_place: &[u32], count: usize, allowed: &Allowed) -> bool {
+fn all_allowed(sorted: &[u32], of_place: &[u32], count: usize, allowed: &BucketGuarantees) -> bool {
     let mut held: Vec<Vec<u32>> = vec![Vec::new(); count];
     sorted.iter().zip(of_place).for_each(|(&code, &bucket)| held[bucket as usize].push(code));
     let mut values = Vec::new();
@@ -163,7 +163,7 @@ fn all_allowed(sorted: &[u32], of_place: &[u32], count: usize, allowed: &Allowed
 struct Cutting<'a> {
     /// The sensitive codes along the line.
     codes: &'a [u32],
-    allowed: &'a Allowed,
+    allowed: &'a BucketGuarantees,
     /// Of every code; zero between two counts.
     counts: Vec<u32>,
     sorted: Vec<u32>,
@@ -171,7 +171,7 @@ struct Cutting<'a> {
 }
 
 impl<'a> Cutting<'a> {
-    fn new(codes: &'a [u32], cardinality: usize, allowed: &'a Allowed) -> Cutting<'a> {
+    fn new(codes: &'a [u32], cardinality: usize, allowed: &'a BucketGuarantees) -> Cutting<'a> {
         Cutting { codes, allowed, counts: vec![0; cardinality], sorted: Vec::new(), values: Vec::new() }
     }
 

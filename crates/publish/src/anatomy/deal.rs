@@ -32,20 +32,20 @@
 use hedgerow_table::{Codes, with_codes};
 use rand::Rng;
 
-use super::allowed::Allowed;
+use super::allowed::BucketGuarantees;
 use super::blocks::Buckets;
 use crate::rows::shuffle;
 
 /// All rows dealt at once, without regard to likeness. `None` when not even one bucket of all rows
 /// is allowed.
-pub fn at_random(codes: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut impl Rng) -> Option<Buckets> {
+pub fn at_random(codes: &Codes, cardinality: usize, allowed: &BucketGuarantees, rng: &mut impl Rng) -> Option<Buckets> {
     let counts = codes.counts(cardinality);
     let Buckets { of_row: of_place, count } = places_at_random(&counts, allowed, rng)?;
     Some(Buckets { of_row: deal(codes, &counts, &of_place), count })
 }
 
 /// The same for rows in the order of their values, given the number of rows of each value.
-pub fn places_at_random(counts: &[u64], allowed: &Allowed, rng: &mut impl Rng) -> Option<Buckets> {
+pub fn places_at_random(counts: &[u64], allowed: &BucketGuarantees, rng: &mut impl Rng) -> Option<Buckets> {
     let values: Vec<(u32, u32)> =
         (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
     let count = most_buckets(&values, allowed)? as u32;
@@ -89,7 +89,7 @@ fn deal(codes: &Codes, counts: &[u64], of_place: &[u32]) -> Vec<u32> {
 
 /// The largest number of buckets tried into which values (ascending codes with their rows) can be
 /// dealt so that every bucket is allowed. `None` when even one bucket of them all is not.
-pub fn most_buckets(values: &[(u32, u32)], allowed: &Allowed) -> Option<usize> {
+pub fn most_buckets(values: &[(u32, u32)], allowed: &BucketGuarantees) -> Option<usize> {
     let mut rows = 0;
     let ends: Vec<usize> = values
         .iter()
@@ -165,9 +165,9 @@ mod tests {
 
     use super::*;
 
-    fn frequency(l: f64) -> Allowed {
+    fn frequency(l: f64) -> BucketGuarantees {
         let model = Model::FrequencyLDiversity { l: Ratio::from_decimal(l).unwrap() };
-        Allowed::new(vec![models::guarantee(&model, &Context::default()).unwrap()], Distribution::default())
+        BucketGuarantees::new(vec![models::guarantee(&model, &Context::default()).unwrap()], Distribution::default())
     }
 
     /// Anatomy's running example (table 3): eight patients, l = 2, become buckets of two different

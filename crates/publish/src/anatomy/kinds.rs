@@ -12,8 +12,8 @@ use hedgerow_table::{Codes, TableError, parallel};
 
 use super::Numbered;
 use super::chance::Chance;
-use super::line::{AXES_MAX, CHUNK_ROWS, Line, PARTITION_ROWS, Space};
-use crate::recoded_outside::{Kinds, find_by};
+use super::line::{AXES_MAX, CHUNK_ROWS, HilbertLine, PARTITION_ROWS, Space};
+use crate::recoded_outside::{RowKinds, find_by};
 
 /// The attributes that decide which kind a row is of.
 pub(crate) fn looked_at(policy: &Policy) -> Vec<&str> {
@@ -52,7 +52,7 @@ impl Keyed {
     }
 
     /// All rows, in the order of the line.
-    pub fn line(&self, space: &Space, chance: &Chance) -> Line {
+    pub fn line(&self, space: &Space, chance: &Chance) -> HilbertLine {
         let place = |key: usize| self.keys[key] >> space.value_bits;
         let mut parts = Vec::new();
         let mut first = 0;
@@ -67,7 +67,7 @@ impl Keyed {
         }
         let first = |keys: &Range<usize>| self.starts[keys.start] as usize;
         let lengths = parts.iter().map(|keys| self.starts[keys.end] as usize - first(keys));
-        Line::filled(lengths, |part, line| {
+        HilbertLine::filled(lengths, |part, line| {
             let keys = parts[part].clone();
             let rows = keys.clone().flat_map(|key| self.rows(key).map(move |row| (self.keys[key], row)));
             space.mix(rows.collect(), first(&keys), chance, line);
@@ -94,7 +94,7 @@ impl Keyed {
             kinds.ok_or_else(|| TableError::Internal("a row that was not counted".to_owned()))
         };
         let names = names.into_iter().map(str::to_owned).collect();
-        Some(Numbered { kinds: Kinds { names, of_rows: Box::new(of_rows) }, starts: self.starts })
+        Some(Numbered { kinds: RowKinds { names, of_rows: Box::new(of_rows) }, starts: self.starts })
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn by_value(counts: &[u64], name: &str) -> Numbered {
     let of_rows = |columns: &[&Codes]| -> Result<Vec<u32>, TableError> {
         Ok(columns.iter().flat_map(|codes| codes.iter()).collect())
     };
-    let kinds = Kinds { names: vec![name.to_owned()], of_rows: Box::new(of_rows) };
+    let kinds = RowKinds { names: vec![name.to_owned()], of_rows: Box::new(of_rows) };
     Numbered { kinds, starts: starts(counts.iter().map(|&count| count as u32)) }
 }
 

@@ -38,17 +38,20 @@ const DRAWN_AT_ONCE: usize = 1 << 10;
 
 /// All rows in the order of the line, and the sensitive value of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct HilbertLine {
     pub rows: Vec<u32>,
     pub codes: Vec<u32>,
 }
 
-impl Line {
+impl HilbertLine {
     /// Parts of these lengths, one after the other, each filled by itself.
-    pub(super) fn filled(lengths: impl Iterator<Item = usize>, fill: impl Fn(usize, Segment<'_>) + Sync) -> Line {
+    pub(super) fn filled(
+        lengths: impl Iterator<Item = usize>,
+        fill: impl Fn(usize, Segment<'_>) + Sync,
+    ) -> HilbertLine {
         let lengths: Vec<usize> = lengths.collect();
         let count = lengths.iter().sum();
-        let mut line = Line { rows: vec![0; count], codes: vec![0; count] };
+        let mut line = HilbertLine { rows: vec![0; count], codes: vec![0; count] };
         let (mut rows, mut codes) = (line.rows.as_mut_slice(), line.codes.as_mut_slice());
         let parts = lengths.iter().map(|&length| Segment {
             rows: rows.split_off_mut(..length).unwrap_or_default(),
@@ -148,7 +151,7 @@ impl Space {
 
 /// All rows, given the columns that keys are made of: they are parted by what a sample says, and
 /// every part is sorted by itself.
-pub fn line(space: &Space, columns: &[&Codes], chance: &Chance) -> Line {
+pub fn line(space: &Space, columns: &[&Codes], chance: &Chance) -> HilbertLine {
     let mut keys = vec![0u64; columns.last().map_or(0, |codes| codes.len())];
     parallel::map_items(keys.chunks_mut(CHUNK_ROWS), |chunk, keys| {
         let first = chunk * CHUNK_ROWS;
@@ -157,7 +160,7 @@ pub fn line(space: &Space, columns: &[&Codes], chance: &Chance) -> Line {
     in_order(space, keys, chance)
 }
 
-fn in_order(space: &Space, keys: Vec<u64>, chance: &Chance) -> Line {
+fn in_order(space: &Space, keys: Vec<u64>, chance: &Chance) -> HilbertLine {
     let partitions = keys.len().div_ceil(PARTITION_ROWS).max(1);
     let mut sample: Vec<u64> = keys.iter().copied().step_by((keys.len() / (partitions * SAMPLES)).max(1)).collect();
     sample.sort_unstable();
@@ -169,7 +172,7 @@ fn in_order(space: &Space, keys: Vec<u64>, chance: &Chance) -> Line {
     drop(keys);
     let before = |partition: usize| parted.iter().map(|(_, starts)| starts[partition] as usize).sum::<usize>();
     let lengths = (0..partitions).map(|partition| before(partition + 1) - before(partition));
-    Line::filled(lengths, |partition, line| {
+    HilbertLine::filled(lengths, |partition, line| {
         let part = |(entries, starts): &'_ (Vec<(u64, u32)>, Vec<u32>)| {
             entries[starts[partition] as usize..starts[partition + 1] as usize].to_vec()
         };
@@ -359,7 +362,8 @@ mod tests {
             for _ in 0..24_000 {
                 let entries = vec![(7 << 2, 0), (7 << 2, 1), (7 << 2 | 1, 2), (7 << 2 | 3, 3), (8 << 2, 4)];
                 let chance = Chance::new(&mut rng);
-                let line = Line::filled([5].into_iter(), |_, part| space(2).mix(entries.clone(), first, &chance, part));
+                let line =
+                    HilbertLine::filled([5].into_iter(), |_, part| space(2).mix(entries.clone(), first, &chance, part));
                 assert_eq!(line.rows[4], 4);
                 *orders.entry(line.rows).or_default() += 1;
             }

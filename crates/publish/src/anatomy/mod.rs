@@ -7,9 +7,9 @@
 //! those of a person learns whether they are in the table (membership disclosure).
 //!
 //! Rows are laid in a line along which neighbors are alike (`line.rs`), the line is cut into blocks
-//! (`blocks.rs`), and each block is dealt into buckets (`deal.rs`). [`Allowed`] decides which
-//! buckets are allowed, so a guarantee that survives merging needs no bucketizer of its own. With
-//! `assignment = "random"` all rows are one block, as in the paper. Where numbers must not be
+//! (`blocks.rs`), and each block is dealt into buckets (`deal.rs`). [`BucketGuarantees`] decides
+//! which buckets are allowed, so a guarantee that survives merging needs no bucketizer of its own.
+//! With `assignment = "random"` all rows are one block, as in the paper. Where numbers must not be
 //! close, rows of a block are exchanged between its buckets (`exchange.rs`), because the distances
 //! allow it and the blocks are long. Rows that are not in memory are dealt by kind (`kinds.rs`).
 
@@ -25,7 +25,7 @@ use std::borrow::Cow;
 
 use hedgerow_policy::{Assignment, Role};
 use hedgerow_release::bucketized::GROUP;
-use hedgerow_release::manifest::Rows;
+use hedgerow_release::manifest::RowTotals;
 use hedgerow_table::{Codes, Column};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
@@ -36,9 +36,9 @@ use crate::draft::Draft;
 use crate::error::PublishError;
 use crate::local::counted::Pieces;
 use crate::options::PublishOptions;
-use crate::recoded_outside::{Kinds, RecodedOutside};
+use crate::recoded_outside::{RecodedOutside, RowKinds};
 
-pub use allowed::Allowed;
+pub use allowed::BucketGuarantees;
 pub(crate) use allowed::refuse;
 pub use blocks::{Buckets, in_blocks};
 pub use chance::Chance;
@@ -47,7 +47,7 @@ pub use deal::{at_random, most_buckets, places_at_random};
 pub use exchange::exchanged;
 pub use kinds::Keyed;
 pub(crate) use kinds::looked_at;
-pub use line::{Line, Space, line};
+pub use line::{HilbertLine, Space, line};
 
 pub(crate) fn draft<'a>(
     bound: &'a Bound<'_>,
@@ -67,7 +67,7 @@ pub(crate) fn draft<'a>(
     };
     let losses = losses(count, bound.k(), &buckets);
     let released = bucketized::tables(bound, sensitive, &values, &buckets, outside.is_some(), rng)?;
-    let rows = Rows { source: count, out: count, suppressed: 0 };
+    let rows = RowTotals { source: count, out: count, suppressed: 0 };
     let Buckets { of_row, count: cardinality } = buckets;
     let recoded = outside.map(|outside| RecodedOutside {
         pieces: Pieces::of_rows(outside.starts, of_row),
@@ -88,7 +88,7 @@ struct Dealt<'a> {
 
 /// Rows that are numbered kind after kind, those of one kind as the source has them.
 struct Numbered {
-    kinds: Kinds,
+    kinds: RowKinds,
     /// Where the rows of each kind begin, and the end of all.
     starts: Vec<u32>,
 }
@@ -100,7 +100,7 @@ fn no_buckets() -> PublishError {
 fn dealt<'a>(
     bound: &Bound<'_>,
     sensitive: &'a Column,
-    allowed: &Allowed,
+    allowed: &BucketGuarantees,
     options: &PublishOptions<'_>,
     rng: &mut StdRng,
 ) -> Result<Dealt<'a>, PublishError> {
@@ -124,7 +124,7 @@ fn dealt_outside(
     bound: &Bound<'_>,
     sensitive: &Column,
     counts: &[u32],
-    allowed: &Allowed,
+    allowed: &BucketGuarantees,
     options: &PublishOptions<'_>,
     rng: &mut StdRng,
 ) -> Result<Dealt<'static>, PublishError> {

@@ -16,7 +16,7 @@ use hedgerow_table::whole;
 use hedgerow_table::{NoProgress, Progress, TableError};
 use serde_json::{Value, json};
 
-use super::{Catalog, Entry, FILE_NAME, entry};
+use super::{Catalog, CatalogEntry, FILE_NAME, entry};
 
 /// The note of what is being added.
 const NOTE: &str = ".catalog.adding";
@@ -108,7 +108,7 @@ pub(super) fn is_begun(folder: &Path) -> bool {
 /// The release that is being added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Begun {
-    entry: Entry,
+    entry: CatalogEntry,
     /// Where a new release will be; `None` for one that is published already.
     release: Option<PathBuf>,
     /// Whether the list was absent before.
@@ -116,7 +116,7 @@ pub(super) struct Begun {
 }
 
 impl Begun {
-    pub(super) fn new(catalog: &Catalog, entry: &Entry, release: Option<&Path>) -> Begun {
+    pub(super) fn new(catalog: &Catalog, entry: &CatalogEntry, release: Option<&Path>) -> Begun {
         let is_first = !catalog.folder.join(FILE_NAME).exists();
         Begun { entry: entry.clone(), release: release.and_then(absolute), is_first }
     }
@@ -152,7 +152,7 @@ impl Begun {
         is_listed && is_published
     }
 
-    fn is_of(&self, entry: &Entry) -> bool {
+    fn is_of(&self, entry: &CatalogEntry) -> bool {
         entry.name == self.entry.name && entry.digest == self.entry.digest
     }
 }
@@ -242,10 +242,10 @@ mod tests {
 
     /// The state that a process leaves when it is killed after this number of its renames, that of
     /// the release at its own destination last.
-    fn killed(folder: &Path, catalog: &Path, renames: usize, published: Option<&Path>) -> Entry {
+    fn killed(folder: &Path, catalog: &Path, renames: usize, published: Option<&Path>) -> CatalogEntry {
         let two = folder.join("two");
         let digest = Release::open(&two, &NoProgress).unwrap().digest().unwrap().to_owned();
-        let entry = Entry { name: "two".to_owned(), custodian: None, digest };
+        let entry = CatalogEntry { name: "two".to_owned(), custodian: None, digest };
         let mut before = Catalog::load(catalog).unwrap();
         Begun::new(&before, &entry, published).note(catalog).unwrap();
         if renames > 0 {

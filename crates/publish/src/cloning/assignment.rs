@@ -39,7 +39,7 @@ pub(super) struct Assigned {
 }
 
 /// A class with its sub-classes: the rows of each, and how many counterfeits it counts besides.
-pub(super) type Cut = (Assigned, Vec<(Vec<u32>, usize)>);
+pub(super) type ClassCut = (Assigned, Vec<(Vec<u32>, usize)>);
 
 /// Fills classes that unite `units` classes of the division each. `rows` are the source's, by value
 /// in the division's order. Every row counts twice as progress: once it is packed, and once it is
@@ -142,8 +142,8 @@ fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) 
 /// Cuts every class into as many sub-classes as can be: of at least `tuples` tuples, counterfeits
 /// among them, and at least `people` real ones. Only quasi values are cut, the sensitive values
 /// stay with the class.
-pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, space: &Space) -> Vec<Cut> {
-    let cut_one = |mut class: Assigned| -> Cut {
+pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, space: &Space) -> Vec<ClassCut> {
+    let cut_one = |mut class: Assigned| -> ClassCut {
         let counterfeits: u64 = class.counterfeits.iter().sum();
         let sizes = sub_class_sizes(class.rows.len(), counterfeits as usize, tuples, people);
         let real: Vec<usize> = sizes.iter().map(|&(real, _)| real).collect();

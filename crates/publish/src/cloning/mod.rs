@@ -30,7 +30,7 @@ mod tables;
 use std::time::Instant;
 
 use hedgerow_policy::{Assignment, Attribute, Method, RareValues, Role};
-use hedgerow_release::manifest::Rows;
+use hedgerow_release::manifest::RowTotals;
 use hedgerow_table::{Column, InputError};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
@@ -40,7 +40,7 @@ use crate::draft::Draft;
 use crate::error::{Ineligible, PublishError};
 use crate::options::{PublishOptions, TableFormat};
 
-use assignment::{Cut, cut_all};
+use assignment::{ClassCut, cut_all};
 use division::{Division, rare_values};
 use space::Space;
 
@@ -82,7 +82,7 @@ pub(crate) fn draft<'a>(
     let cut = cut_all(assigned, sizes.tuples as usize, sizes.people as usize, &space);
     let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
     let source = bound.table.rows as u64;
-    let rows = Rows { source, out: released, suppressed: source - released };
+    let rows = RowTotals { source, out: released, suppressed: source - released };
     let report = CloneReport::new(sensitive, &division, &cut, rare, (distortion, assign_time), &sizes);
     let losses = losses(&cut, source);
     let (tables, codebook) = tables::tables(bound, sensitive, &division, cut, &sizes, rng)?;
@@ -211,7 +211,7 @@ fn rows_by_value(sensitive: &Column, division: &Division) -> Vec<Vec<u32>> {
 /// Discernibility of the sub-classes: each released row is charged the rows of its sub-class, where
 /// counterfeits are none, and each suppressed one those of the table. Measures of cells have no
 /// meaning where there are none.
-fn losses(cut: &[Cut], source: u64) -> Map<String, Value> {
+fn losses(cut: &[ClassCut], source: u64) -> Map<String, Value> {
     let sizes = cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, _)| rows.len() as u64));
     let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
     let discernibility = sizes.map(|size| size * size).sum::<u64>() + source * (source - released);

@@ -6,7 +6,7 @@ use hedgerow_table::Column;
 use hedgerow_verify::clone_promise::ClonePromise;
 use serde::Serialize;
 
-use super::assignment::Cut;
+use super::assignment::ClassCut;
 use super::distortion::Distortion;
 use super::division::Division;
 use super::{RareReport, Sizes};
@@ -14,9 +14,9 @@ use super::{RareReport, Sizes};
 /// For the custodian alone: it says how many tuples of every value the source has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CloneReport {
-    /// Classes of the release, and b of the paper: those of the division, before small ones were
-    /// united.
+    /// Classes of the release.
     pub classes: u64,
+    /// Classes of the division, before small ones were united: b of the paper.
     pub divided: u64,
     pub sub_classes: SubClasses,
     /// The true ε of the class that is farthest from the source.
@@ -24,6 +24,7 @@ pub struct CloneReport {
     pub epsilon_of_classes: Epsilons,
     /// Tuples suppressed because classes take equal numbers; those of rare values come on top.
     pub suppressed: u64,
+    /// Counterfeit tuples.
     pub counterfeits: u64,
     pub values: Vec<ClonedValue>,
     pub rare: Vec<RareValue>,
@@ -60,8 +61,9 @@ pub struct Epsilons {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClonedValue {
     pub value: String,
+    /// In the source.
     pub rows: u64,
-    /// γ of the paper.
+    /// The quota: γ of the paper.
     pub per_class: u64,
     pub suppressed: u64,
     pub counterfeits: u64,
@@ -81,7 +83,7 @@ impl CloneReport {
     pub(super) fn new(
         sensitive: &Column,
         division: &Division,
-        cut: &[Cut],
+        cut: &[ClassCut],
         rare: RareReport,
         (distortion, assign_time): (Distortion, Duration),
         sizes: &Sizes,
@@ -123,7 +125,7 @@ impl CloneReport {
 }
 
 /// The least and the largest ε of the classes, from what they hold.
-fn epsilons(sensitive: &Column, division: &Division, cut: &[Cut]) -> Epsilons {
+fn epsilons(sensitive: &Column, division: &Division, cut: &[ClassCut]) -> Epsilons {
     let source = sensitive.counts();
     let rows: u64 = source.iter().sum();
     let mut counts = vec![0u64; source.len()];

@@ -7,16 +7,16 @@ use hedgerow_policy::Role;
 use hedgerow_release::bucketized::COUNT;
 use hedgerow_release::cloned::{CLASS, STATISTICS, kind_of};
 use hedgerow_release::codebook::Codebook;
-use hedgerow_release::manifest::Field;
+use hedgerow_release::manifest::FieldDescriptor;
 use hedgerow_release::quoting::write_record;
 use hedgerow_table::{Column, Kind, TableError};
 use rand::rngs::StdRng;
 
-use super::assignment::Cut;
+use super::assignment::ClassCut;
 use super::division::{Division, Share};
 use super::{Sizes, statistics};
 use crate::bind::Bound;
-use crate::draft::{Content, DraftTable};
+use crate::draft::{DraftContent, DraftTable};
 use crate::rows::shuffle;
 
 /// The statistics, the sensitive values and the codebook.
@@ -24,7 +24,7 @@ pub(super) fn tables<'a>(
     bound: &'a Bound<'_>,
     sensitive: &'a Column,
     division: &Division,
-    cut: Vec<Cut>,
+    cut: Vec<ClassCut>,
     sizes: &Sizes,
     rng: &mut StdRng,
 ) -> Result<(Vec<DraftTable<'a>>, Codebook), TableError> {
@@ -42,8 +42,8 @@ pub(super) fn tables<'a>(
         of_other_rows: false,
         folder: None,
         name: "statistics",
-        fields: STATISTICS.map(|name| Field::new(name, kind_of(name), None)).to_vec(),
-        content: Content::Records(Box::new(move |out, _| {
+        fields: STATISTICS.map(|name| FieldDescriptor::new(name, kind_of(name), None)).to_vec(),
+        content: DraftContent::Records(Box::new(move |out, _| {
             statistics::write(out, bound, &parts(&cut, &class_numbers, part_numbers), lambda)
         })),
     };
@@ -51,7 +51,7 @@ pub(super) fn tables<'a>(
 }
 
 /// The sub-classes in the order of their random numbers.
-fn parts<'c>(cut: &'c [Cut], class_numbers: &[u32], part_numbers: Vec<u32>) -> Vec<statistics::SubClass<'c>> {
+fn parts<'c>(cut: &'c [ClassCut], class_numbers: &[u32], part_numbers: Vec<u32>) -> Vec<statistics::SubClass<'c>> {
     let mut parts = Vec::with_capacity(part_numbers.len());
     let mut numbers = part_numbers.into_iter();
     for ((_, of_class), &class) in cut.iter().zip(class_numbers) {
@@ -64,7 +64,7 @@ fn parts<'c>(cut: &'c [Cut], class_numbers: &[u32], part_numbers: Vec<u32>) -> V
 }
 
 /// How many tuples of every value each class has, in the order of their random numbers.
-fn values<'a>(sensitive: &'a Column, division: &Division, cut: &[Cut], class_numbers: &[u32]) -> DraftTable<'a> {
+fn values<'a>(sensitive: &'a Column, division: &Division, cut: &[ClassCut], class_numbers: &[u32]) -> DraftTable<'a> {
     let mut units: Vec<(u32, u64)> =
         class_numbers.iter().zip(cut).map(|(&number, (class, _))| (number, class.units)).collect();
     units.sort_unstable();
@@ -81,22 +81,22 @@ fn values<'a>(sensitive: &'a Column, division: &Division, cut: &[Cut], class_num
         Ok(())
     };
     let fields = vec![
-        Field::new(CLASS, Kind::Integer, None),
-        Field::new(&sensitive.name, sensitive.domain.kind(), Some(Role::Sensitive.name())),
-        Field::new(COUNT, Kind::Integer, None),
+        FieldDescriptor::new(CLASS, Kind::Integer, None),
+        FieldDescriptor::new(&sensitive.name, sensitive.domain.kind(), Some(Role::Sensitive.name())),
+        FieldDescriptor::new(COUNT, Kind::Integer, None),
     ];
     DraftTable {
         of_other_rows: false,
         folder: None,
         name: "sensitive",
         fields,
-        content: Content::Records(Box::new(move |out, _| write(out))),
+        content: DraftContent::Records(Box::new(move |out, _| write(out))),
     }
 }
 
 /// The codebook of the released tuples' categories; a value that only suppressed tuples have would
 /// disclose them.
-fn codebook(bound: &Bound<'_>, cut: &[Cut]) -> Result<Codebook, TableError> {
+fn codebook(bound: &Bound<'_>, cut: &[ClassCut]) -> Result<Codebook, TableError> {
     let mut codebook = Codebook::new();
     for quasi in bound.quasi.iter().filter(|quasi| quasi.column.domain.kind() == Kind::Category) {
         let domain = &quasi.column.domain;

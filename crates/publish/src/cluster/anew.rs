@@ -5,16 +5,16 @@
 //! are one before that. Where a piece cannot keep every rule, the pieces are runs of the classes of
 //! cuts, of which each can.
 
-use hedgerow_table::frequency::Field;
+use hedgerow_table::frequency::KeyField;
 use hedgerow_table::parallel;
 use rayon::slice::ParallelSliceMut;
 
 use super::checked::Checked;
 use super::greedy::greedy;
-use super::improve::{Classes, Improving, piece_rows};
+use super::improve::{Improving, RowClasses, piece_rows};
 use super::objective::Spread;
 use super::piece::{Piece, ROWS_MAX};
-use crate::local::partition::{Key, Scratch};
+use crate::local::partition::{PackedKey, Scratch};
 use crate::local::rules::Rules;
 
 /// A piece has at least this multiple of the fewest rows of a class.
@@ -27,17 +27,17 @@ const EQUAL_ROWS_FACTOR: usize = 4;
 /// Puts the rows into the order of their values and finds classes in it. `None` where some piece
 /// of it cannot keep every rule.
 pub fn in_order<const W: usize>(
-    keys: &mut [Key<W>],
+    keys: &mut [PackedKey<W>],
     spreads: &[Spread<'_>],
-    fields: &[Field],
-    row: Field,
+    fields: &[KeyField],
+    row: KeyField,
     rules: &Rules<'_>,
-) -> Option<Classes> {
+) -> Option<RowClasses> {
     let mut quasi = [0u64; W];
     for field in &fields[..spreads.len()] {
         field.set(&mut quasi, (field.values() - 1) as u32);
     }
-    let values = |key: &Key<W>| -> Key<W> { std::array::from_fn(|word| key[word] & quasi[word]) };
+    let values = |key: &PackedKey<W>| -> PackedKey<W> { std::array::from_fn(|word| key[word] & quasi[word]) };
     // The last word has the attributes with the fewest values, in its highest bits.
     keys.par_sort_unstable_by(|one, other| {
         // Among equals the place in the source decides, never what a rule protects.
@@ -48,11 +48,11 @@ pub fn in_order<const W: usize>(
     if (2 * PIECE_CLASSES_MIN + 1) * minimum > ROWS_MAX {
         return None;
     }
-    let keys: &[Key<W>] = keys;
+    let keys: &[PackedKey<W>] = keys;
     let (mut alike, rest) = alike(keys, values, rules);
     let rows = piece_rows(keys.len()).max(PIECE_CLASSES_MIN * minimum);
     let pieces = pieces(&rest, rows, if rules.by_size_alone() { minimum } else { 1 });
-    let of_piece = |rows: &[u32]| rows.iter().map(|&row| keys[row as usize]).collect::<Vec<Key<W>>>();
+    let of_piece = |rows: &[u32]| rows.iter().map(|&row| keys[row as usize]).collect::<Vec<PackedKey<W>>>();
     let holds = parallel::map_items(pieces.iter(), |_, rows| rules.hold(&of_piece(rows), &mut Scratch::new(0)));
     if holds.contains(&false) {
         return None;
@@ -62,7 +62,7 @@ pub fn in_order<const W: usize>(
         let seen = if rules.by_size_alone() { &fields[..spreads.len()] } else { fields };
         let piece = Piece::new(spreads, seen, of_piece(rows));
         let classes = greedy(&piece, &mut Checked::new(rules))?;
-        let mut found = Classes::default();
+        let mut found = RowClasses::default();
         classes.iter().for_each(|class| found.push(class.iter().map(|&row| rows[usize::from(row)])));
         Some(found)
     });
@@ -77,11 +77,11 @@ pub fn in_order<const W: usize>(
 /// Classes of rows that agree in every quasi attribute, where these keep every rule, and all other
 /// rows.
 fn alike<const W: usize>(
-    keys: &[Key<W>],
-    values: impl Fn(&Key<W>) -> Key<W>,
+    keys: &[PackedKey<W>],
+    values: impl Fn(&PackedKey<W>) -> PackedKey<W>,
     rules: &Rules<'_>,
-) -> (Classes, Vec<u32>) {
-    let (mut alike, mut rest) = (Classes::default(), Vec::new());
+) -> (RowClasses, Vec<u32>) {
+    let (mut alike, mut rest) = (RowClasses::default(), Vec::new());
     let minimum = rules.minimum().max(1) as usize;
     let mut scratch = Scratch::new(0);
     let mut start = 0u32;
@@ -94,7 +94,7 @@ fn alike<const W: usize>(
     if !rest.is_empty() && rest.len() < minimum {
         let before = alike.iter().take_while(|class| class[0] < rest[0]).count();
         let next = before.min(alike.sizes.len() - 1);
-        let mut kept = Classes::default();
+        let mut kept = RowClasses::default();
         for (number, class) in alike.iter().enumerate() {
             if number == next {
                 // As many as are needed, where enough stay.
@@ -125,7 +125,7 @@ fn pieces(rest: &[u32], rows: usize, step: usize) -> Vec<&[u32]> {
 
 /// Among the classes of cuts, which keep every rule: those of every piece, found neighbor by
 /// neighbor, where that is cheaper.
-pub fn in_cuts<const W: usize>(improving: &Improving<'_, W>, classes: Classes) -> Classes {
+pub fn in_cuts<const W: usize>(improving: &Improving<'_, W>, classes: RowClasses) -> RowClasses {
     let (classes, mut done) = without_alike(improving, classes);
     let mut classes = with_large_divided(improving, classes);
     // By values: classes that are next to each other in a few attributes share a piece.
@@ -148,7 +148,7 @@ pub fn in_cuts<const W: usize>(improving: &Improving<'_, W>, classes: Classes) -
         if anew.iter().map(|class| piece.cost(class)).sum::<f64>() >= old {
             return cut;
         }
-        let mut found = Classes::default();
+        let mut found = RowClasses::default();
         anew.iter().for_each(|class| found.push(class.iter().map(|&row| cut.rows[row as usize])));
         found
     });
@@ -161,8 +161,8 @@ pub fn in_cuts<const W: usize>(improving: &Improving<'_, W>, classes: Classes) -
 
 /// Classes that are too large for a piece, because rules forbade every cut, in parts that are each
 /// like the whole, where all of these keep every rule.
-fn with_large_divided<const W: usize>(improving: &Improving<'_, W>, classes: Classes) -> Classes {
-    let mut divided = Classes::default();
+fn with_large_divided<const W: usize>(improving: &Improving<'_, W>, classes: RowClasses) -> RowClasses {
+    let mut divided = RowClasses::default();
     let mut scratch = Scratch::new(0);
     for class in classes.iter() {
         let parts = class.len() / piece_rows(improving.keys.len());
@@ -170,12 +170,12 @@ fn with_large_divided<const W: usize>(improving: &Improving<'_, W>, classes: Cla
             divided.push(class.iter().copied());
             continue;
         }
-        let mut alone = Classes::default();
+        let mut alone = RowClasses::default();
         class.iter().for_each(|&row| alone.push(std::iter::once(row)));
         improving.order(&mut alone, 1);
         let part = |part: usize| alone.rows.iter().copied().skip(part).step_by(parts);
         let holds = (0..parts).all(|number| {
-            let keys: Vec<Key<W>> = part(number).map(|row| improving.keys[row as usize]).collect();
+            let keys: Vec<PackedKey<W>> = part(number).map(|row| improving.keys[row as usize]).collect();
             improving.rules.hold(&keys, &mut scratch)
         });
         match holds {
@@ -187,8 +187,8 @@ fn with_large_divided<const W: usize>(improving: &Improving<'_, W>, classes: Cla
 }
 
 /// Sets aside what has enough rows that agree in everything: it loses nothing as it is.
-fn without_alike<const W: usize>(improving: &Improving<'_, W>, classes: Classes) -> (Classes, Classes) {
-    let (mut rest, mut alike) = (Classes::default(), Classes::default());
+fn without_alike<const W: usize>(improving: &Improving<'_, W>, classes: RowClasses) -> (RowClasses, RowClasses) {
+    let (mut rest, mut alike) = (RowClasses::default(), RowClasses::default());
     let few = EQUAL_ROWS_FACTOR * improving.rules.minimum().max(1) as usize;
     let mut scratch = Scratch::new(0);
     let quasi = &improving.fields[..improving.spreads.len()];
@@ -197,7 +197,8 @@ fn without_alike<const W: usize>(improving: &Improving<'_, W>, classes: Classes)
         let same = |&row: &u32| values(row).eq(values(class[0]));
         if class.len() > 2 * few && class.iter().all(same) {
             let (taking_part, done) = class.split_at(few);
-            let keys = |rows: &[u32]| rows.iter().map(|&row| improving.keys[row as usize]).collect::<Vec<Key<W>>>();
+            let keys =
+                |rows: &[u32]| rows.iter().map(|&row| improving.keys[row as usize]).collect::<Vec<PackedKey<W>>>();
             if improving.rules.hold(&keys(done), &mut scratch) && improving.rules.hold(&keys(taking_part), &mut scratch)
             {
                 alike.push(done.iter().copied());

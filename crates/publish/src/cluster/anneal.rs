@@ -10,7 +10,7 @@
 use super::checked::Checked;
 use super::nearness::Nearness;
 use super::patch::Patch;
-use super::piece::{Cell, Piece};
+use super::piece::{Piece, PieceCell};
 
 /// Tuples near to a tuple that its rows try to join.
 const NEAR: usize = 6;
@@ -64,7 +64,7 @@ impl<'p, const W: usize> Neighbors<'p, W> {
         let mut near = Nearness::new(piece);
         let mut tuple_of = vec![0u16; piece.rows()];
         let mut nearest = Vec::with_capacity(near.tuples.len());
-        let mut cells = vec![Cell::default(); piece.columns.len()];
+        let mut cells = vec![PieceCell::default(); piece.columns.len()];
         let mut order: Vec<u16> = Vec::new();
         for tuple in 0..near.tuples.len() {
             let (start, rows) = (usize::from(near.tuples[tuple].start), usize::from(near.tuples[tuple].rows));

@@ -1,9 +1,9 @@
 //! Whether rows of a piece can be a class, and which rows would help where they cannot.
 
-use hedgerow_table::frequency::Field;
+use hedgerow_table::frequency::KeyField;
 
 use super::piece::Piece;
-use crate::local::partition::{Key, Scratch};
+use crate::local::partition::{PackedKey, Scratch};
 use crate::local::rules::{Needed, Rules};
 
 /// The rules, with the memory that one thread judges with.
@@ -11,19 +11,19 @@ use crate::local::rules::{Needed, Rules};
 pub struct Checked<'a, const W: usize> {
     rules: &'a Rules<'a>,
     scratch: Scratch,
-    keys: Vec<Key<W>>,
+    keys: Vec<PackedKey<W>>,
 }
 
 /// The rows or values that a class that breaks a rule lacks.
 #[derive(Debug)]
-pub struct Wanted {
-    field: Field,
+pub struct ClassLack {
+    field: KeyField,
     /// By value of the protected attribute.
     helps: Vec<bool>,
 }
 
-impl Wanted {
-    pub fn is_helped_by<const W: usize>(&self, key: &Key<W>) -> bool {
+impl ClassLack {
+    pub fn is_helped_by<const W: usize>(&self, key: &PackedKey<W>) -> bool {
         self.helps.get(self.field.get(key) as usize).is_none_or(|&helps| helps)
     }
 }
@@ -55,7 +55,7 @@ impl<'a, const W: usize> Checked<'a, W> {
     ///
     /// Where a rule compares with the table, values that are rarer in the class than there; else
     /// values that the class lacks.
-    pub fn wanted(&mut self, piece: &Piece<'_, W>, class: &[u16]) -> Option<Wanted> {
+    pub fn wanted(&mut self, piece: &Piece<'_, W>, class: &[u16]) -> Option<ClassLack> {
         if self.rules.by_size_alone() {
             return None;
         }
@@ -74,7 +74,7 @@ impl<'a, const W: usize> Checked<'a, W> {
             }
             None => counts.iter().map(|&count| count == 0).collect(),
         };
-        Some(Wanted { field, helps })
+        Some(ClassLack { field, helps })
     }
 
     fn gather(&mut self, piece: &Piece<'_, W>, class: &[u16]) {

@@ -4,7 +4,7 @@
 use hedgerow_cuts::{Axis, Span};
 use hedgerow_table::Codes;
 
-use super::improve::Classes;
+use super::improve::RowClasses;
 use crate::bind::Bound;
 use crate::consistent::Consistent;
 use crate::local::LocalRecoding;
@@ -22,9 +22,9 @@ pub(super) fn failing_rows(bound: &Bound<'_>, consistent: &Consistent, found: &L
 pub(super) fn merged(
     axes: &[Axis],
     rank: impl Fn(usize, u32) -> u32,
-    classes: &Classes,
+    classes: &RowClasses,
     fails: impl Fn(u32) -> bool,
-) -> Option<Classes> {
+) -> Option<RowClasses> {
     let all: Vec<&[u32]> = classes.iter().collect();
     if all.len() < 2 {
         return None;
@@ -60,7 +60,7 @@ pub(super) fn merged(
     }
     let mut joined: Vec<Vec<u32>> = vec![Vec::new(); all.len()];
     all.iter().zip(group).for_each(|(class, group)| joined[group].extend_from_slice(class));
-    let mut merged = Classes::default();
+    let mut merged = RowClasses::default();
     joined.into_iter().filter(|rows| !rows.is_empty()).for_each(|rows| merged.push(rows.into_iter()));
     Some(merged)
 }

@@ -6,7 +6,7 @@
 //! lie beyond the bound as the smallest class has, and is open otherwise, as a cell of cuts would
 //! be.
 
-use hedgerow_cuts::{Line, Span};
+use hedgerow_cuts::{NumberLine, Span};
 
 /// The ranks at the two ends of a line before and after which no interval is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,13 +20,13 @@ pub(crate) struct Ends {
 
 impl Ends {
     /// `counts` has the rows of every rank, `rows_min` how many must lie beyond a bound.
-    pub(crate) fn of(line: &Line, counts: &[u64], rows_min: u64) -> Ends {
+    pub(crate) fn of(line: &NumberLine, counts: &[u64], rows_min: u64) -> Ends {
         Ends::of_sides(line, counts, counts, rows_min)
     }
 
     /// The same where those below a bound are counted by `lowest`, and those above it by
     /// `highest`, both by rank.
-    pub(crate) fn of_sides(line: &Line, lowest: &[u64], highest: &[u64], rows_min: u64) -> Ends {
+    pub(crate) fn of_sides(line: &NumberLine, lowest: &[u64], highest: &[u64], rows_min: u64) -> Ends {
         let (lowest, highest) = (&lowest[..line.present() as usize], &highest[..line.present() as usize]);
         let last = line.present().saturating_sub(1);
         // A bound lies between two ranks; this counts those on the far side of it.

@@ -7,7 +7,7 @@
 
 use super::checked::Checked;
 use super::nearness::{Nearness, Tuple};
-use super::piece::{Cell, Growing, Piece};
+use super::piece::{GrowingClass, Piece, PieceCell};
 
 /// Classes that are tried for a row that is left, the nearest first, where rules can refuse it.
 const TRIED: usize = 8;
@@ -35,13 +35,13 @@ struct Greedy<'p, const W: usize> {
     near: Nearness<'p, W>,
     left: usize,
     /// The class at hand.
-    cells: Vec<Cell>,
+    cells: Vec<PieceCell>,
     size: usize,
 }
 
 impl<'p, const W: usize> Greedy<'p, W> {
     fn new(piece: &'p Piece<'p, W>) -> Self {
-        let cells = vec![Cell::default(); piece.columns.len()];
+        let cells = vec![PieceCell::default(); piece.columns.len()];
         Greedy { piece, near: Nearness::new(piece), left: piece.rows(), cells, size: 0 }
     }
 
@@ -52,7 +52,7 @@ impl<'p, const W: usize> Greedy<'p, W> {
             self.near.compare(&self.cells, self.size);
             next = self.near.farthest();
         }
-        self.cells.iter_mut().for_each(Cell::clear);
+        self.cells.iter_mut().for_each(PieceCell::clear);
         self.size = 0;
         let fewest = rules.minimum() as usize;
         let mut class: Vec<u16> = Vec::with_capacity(fewest);
@@ -101,7 +101,7 @@ fn settle<const W: usize>(
     alone: Vec<u16>,
 ) -> Option<()> {
     let mut refused: Vec<u16> = Vec::new();
-    let mut covered: Vec<Growing> = classes.iter().map(|class| Growing::of(piece, class)).collect();
+    let mut covered: Vec<GrowingClass> = classes.iter().map(|class| GrowingClass::of(piece, class)).collect();
     for row in alone {
         let increases = covered.iter().enumerate().map(|(number, class)| (class.increase(piece, row), number));
         let mut order: Vec<(f64, usize)> = increases.collect();
@@ -125,7 +125,7 @@ fn settle<const W: usize>(
             classes.push(std::mem::take(&mut refused));
             break;
         }
-        let lone = Growing::of(piece, &refused);
+        let lone = GrowingClass::of(piece, &refused);
         let costs: Vec<f64> = covered.iter().map(|class| class.increase_with(piece, &lone)).collect();
         let nearest = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]))?;
         refused.extend(classes.swap_remove(nearest));

@@ -9,16 +9,16 @@
 
 use std::time::Instant;
 
-use hedgerow_policy::Labels;
-use hedgerow_table::frequency::Field;
+use hedgerow_policy::ClassLabels;
+use hedgerow_table::frequency::KeyField;
 use hedgerow_table::{Progress, parallel};
 
 use super::anneal::anneal;
 use super::checked::Checked;
 use super::objective::Spread;
 use super::patch::Patch;
-use super::piece::{Cell, Piece, ROWS_MAX};
-use crate::local::partition::Key;
+use super::piece::{Piece, PieceCell, ROWS_MAX};
+use crate::local::partition::PackedKey;
 use crate::local::rules::Rules;
 
 /// Rows of a piece, where no class has more: of many rows, there are near ones among fewer.
@@ -50,7 +50,7 @@ const RELATIVE_GAIN_MIN: f64 = 1e-4;
 
 /// When to stop although something could still be improved.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limit {
+pub enum ImproveLimit {
     /// After this number of rows was tried; whole rounds.
     Tries(u64),
     Until(Instant),
@@ -58,12 +58,12 @@ pub enum Limit {
     None,
 }
 
-impl Limit {
+impl ImproveLimit {
     /// Where neither a time nor `improve` is given.
-    pub fn by_default(labels: Labels) -> Limit {
+    pub fn by_default(labels: ClassLabels) -> ImproveLimit {
         match labels {
-            Labels::Set => Limit::Tries(TRIES),
-            Labels::Hierarchy => Limit::Tries(HIERARCHY_TRIES),
+            ClassLabels::Set => ImproveLimit::Tries(TRIES),
+            ClassLabels::Hierarchy => ImproveLimit::Tries(HIERARCHY_TRIES),
         }
     }
 }
@@ -77,12 +77,12 @@ const HIERARCHY_TRIES: u64 = 40_000;
 
 /// Rows in classes: places among the keys, class after class.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Classes {
+pub struct RowClasses {
     pub rows: Vec<u32>,
     pub sizes: Vec<u32>,
 }
 
-impl Classes {
+impl RowClasses {
     pub fn push(&mut self, class: impl Iterator<Item = u32>) {
         let before = self.rows.len();
         self.rows.extend(class);
@@ -100,14 +100,14 @@ impl Classes {
 
     /// Runs of neighboring classes that have `rows` rows at most, or are one class; the first has
     /// `first` at most.
-    pub fn pieces(&self, first: usize, rows: usize) -> Vec<Classes> {
-        let mut pieces = vec![Classes::default()];
+    pub fn pieces(&self, first: usize, rows: usize) -> Vec<RowClasses> {
+        let mut pieces = vec![RowClasses::default()];
         let mut most = first;
         for class in self.iter() {
             let last = pieces.last_mut().expect("never empty");
             if !last.sizes.is_empty() && last.rows.len() + class.len() > most {
                 most = rows;
-                pieces.push(Classes::default());
+                pieces.push(RowClasses::default());
             }
             pieces.last_mut().expect("never empty").push(class.iter().copied());
         }
@@ -119,20 +119,20 @@ impl Classes {
 #[derive(Debug)]
 pub struct Improving<'a, const W: usize> {
     pub spreads: &'a [Spread<'a>],
-    pub fields: &'a [Field],
-    pub keys: &'a [Key<W>],
+    pub fields: &'a [KeyField],
+    pub keys: &'a [PackedKey<W>],
     pub rules: &'a Rules<'a>,
 }
 
 impl<const W: usize> Improving<'_, W> {
-    pub fn run(&self, mut classes: Classes, limit: Limit, progress: &dyn Progress) -> Classes {
+    pub fn run(&self, mut classes: RowClasses, limit: ImproveLimit, progress: &dyn Progress) -> RowClasses {
         let (mut tries, mut quiet, mut little) = (0, 0, false);
         for round in 0.. {
             tries += classes.rows.len() as u64;
             let over = match limit {
-                Limit::Tries(most) => tries > most,
-                Limit::Until(end) => Instant::now() >= end,
-                Limit::None => false,
+                ImproveLimit::Tries(most) => tries > most,
+                ImproveLimit::Until(end) => Instant::now() >= end,
+                ImproveLimit::None => false,
             };
             if over || quiet == ORDERS || classes.sizes.len() < 2 || stopped(progress) {
                 break;
@@ -147,7 +147,7 @@ impl<const W: usize> Improving<'_, W> {
             let cost: f64 = improved.iter().map(|(_, _, cost)| cost).sum();
             little |= won < RELATIVE_GAIN_SMALL * cost;
             quiet = if won > RELATIVE_GAIN_MIN * cost { 0 } else { quiet + 1 };
-            classes = Classes::default();
+            classes = RowClasses::default();
             for (piece, ..) in improved {
                 classes.rows.extend(piece.rows);
                 classes.sizes.extend(piece.sizes);
@@ -158,12 +158,12 @@ impl<const W: usize> Improving<'_, W> {
 
     /// The attributes that may decide which rows are near: where rules are about sizes alone, only
     /// the quasi attributes.
-    pub fn seen(&self) -> &[Field] {
+    pub fn seen(&self) -> &[KeyField] {
         if self.rules.by_size_alone() { &self.fields[..self.spreads.len()] } else { self.fields }
     }
 
     /// In turn by where their rows lie and by their values, another attribute first each time.
-    pub fn order(&self, classes: &mut Classes, round: usize) {
+    pub fn order(&self, classes: &mut RowClasses, round: usize) {
         let mut order: Vec<&[u32]> = classes.iter().collect();
         if round.is_multiple_of(2) {
             order.sort_by_key(|class| class.iter().min());
@@ -175,7 +175,7 @@ impl<const W: usize> Improving<'_, W> {
             let row = |row: &u32| {
                 let key = &self.keys[*row as usize];
                 let with = |order: u128, &attribute: &usize| {
-                    let field: Field = self.fields[attribute];
+                    let field: KeyField = self.fields[attribute];
                     let bits = field.values().ilog2();
                     if order.leading_zeros() < bits { order } else { (order << bits) | u128::from(field.get(key)) }
                 };
@@ -185,7 +185,7 @@ impl<const W: usize> Improving<'_, W> {
             let key = |class: &&[u32]| class.iter().map(row).min();
             order.sort_by_cached_key(key);
         }
-        let mut ordered = Classes::default();
+        let mut ordered = RowClasses::default();
         order.iter().for_each(|class| ordered.push(class.iter().copied()));
         *classes = ordered;
     }
@@ -193,12 +193,12 @@ impl<const W: usize> Improving<'_, W> {
     /// The classes of a piece, what was won, and what they cost before.
     fn improve(
         &self,
-        classes: Classes,
+        classes: RowClasses,
         round: usize,
         little: bool,
-        limit: Limit,
+        limit: ImproveLimit,
         progress: &dyn Progress,
-    ) -> (Classes, f64, f64) {
+    ) -> (RowClasses, f64, f64) {
         if classes.sizes.len() < 2 || classes.rows.len() > ROWS_MAX {
             return (classes, 0.0, 0.0);
         }
@@ -206,12 +206,12 @@ impl<const W: usize> Improving<'_, W> {
         let piece = Piece::new(self.spreads, self.seen(), keys);
         let mut work = Work::new(&piece, Checked::new(self.rules), &classes.sizes);
         let cost = work.costs.iter().sum();
-        let late = || matches!(limit, Limit::Until(end) if Instant::now() >= end) || stopped(progress);
+        let late = || matches!(limit, ImproveLimit::Until(end) if Instant::now() >= end) || stopped(progress);
         let mut won = work.anneal(round, &late);
         if little {
             won += work.run(round, &late);
         }
-        let mut improved = Classes::default();
+        let mut improved = RowClasses::default();
         for class in &work.classes {
             improved.push(class.iter().map(|&row| classes.rows[row as usize]));
         }
@@ -349,7 +349,7 @@ impl<'p, const W: usize> Work<'p, W> {
         self.distances.clear();
         self.distances.resize(self.piece.rows(), 0.0);
         for (spread, column) in self.piece.spreads.iter().zip(&self.piece.columns) {
-            let mut cell = Cell::default();
+            let mut cell = PieceCell::default();
             self.classes[center].iter().for_each(|&row| cell.add(column.codes[row as usize], spread, column));
             cell.increases(size, spread, column, &mut self.table);
             for (distance, &code) in self.distances.iter_mut().zip(&column.codes) {

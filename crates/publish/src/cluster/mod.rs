@@ -29,22 +29,24 @@ pub mod piece;
 use std::time::{Duration, Instant};
 
 use hedgerow_cuts::{Axis, Shape, Span};
-use hedgerow_policy::{Labels, Method, Publish};
+use hedgerow_policy::{ClassLabels, Method, PublishSettings};
 use hedgerow_privacy::{Judge, OnMerge};
-use hedgerow_table::frequency::Field;
+use hedgerow_table::frequency::KeyField;
 use hedgerow_table::{InputError, Progress, parallel, with_words};
 
 use crate::bind::{Bound, Quasi};
+use crate::consistent::Consistent;
 use crate::error::PublishError;
-use crate::local::cells::{Cells, cells};
-use crate::local::partition::{Fields, Key, Scratch, pack};
+use crate::full_domain::inconsistent_as_a_whole;
+use crate::local::cells::{AttributeCells, cells};
+use crate::local::partition::{Fields, PackedKey, Scratch, pack};
 use crate::local::rules::Rules;
 use crate::local::set_cells::set_cells;
 use crate::local::{Local, LocalRecoding, divide_keys, why_not};
 use crate::options::PublishOptions;
 use ends::Ends;
-pub use improve::Limit;
-use improve::{Classes, Improving};
+pub use improve::ImproveLimit;
+use improve::{Improving, RowClasses};
 pub use objective::Objective;
 use objective::Spread;
 
@@ -53,25 +55,25 @@ use objective::Spread;
 pub struct Neighbors {
     /// Whether classes are found anew; else those of the cuts are improved.
     pub anew: bool,
-    pub labels: Labels,
+    pub labels: ClassLabels,
     pub objective: Objective,
-    pub limit: Limit,
+    pub limit: ImproveLimit,
 }
 
 impl Neighbors {
     /// The search for neighbors that a policy requires; `None` for cuts alone.
-    pub(crate) fn of(publish: &Publish, options: &PublishOptions<'_>) -> Option<Neighbors> {
+    pub(crate) fn of(publish: &PublishSettings, options: &PublishOptions<'_>) -> Option<Neighbors> {
         let anew = publish.method == Method::Cluster;
         if !anew && !publish.improve {
             return None;
         }
         let seconds = options.seconds_max.or(publish.max_seconds);
         // Cuts follow the hierarchies.
-        let labels = if anew { publish.labels } else { Labels::Hierarchy };
+        let labels = if anew { publish.labels } else { ClassLabels::Hierarchy };
         let limit = match seconds {
-            Some(seconds) => Limit::Until(Instant::now() + Duration::from_secs_f64(seconds)),
-            None if publish.improve => Limit::None,
-            None => Limit::by_default(labels),
+            Some(seconds) => ImproveLimit::Until(Instant::now() + Duration::from_secs_f64(seconds)),
+            None if publish.improve => ImproveLimit::None,
+            None => ImproveLimit::by_default(labels),
         };
         Some(Neighbors { anew, labels, objective: Objective::of(publish.cluster_loss)?, limit })
     }
@@ -86,6 +88,11 @@ pub fn recode(
     progress: &dyn Progress,
 ) -> Result<LocalRecoding, PublishError> {
     refuse(bound, judge)?;
+    // Classes are merged until everyone has enough rows: in vain, where all rows are too few.
+    let is_final = bound.consistent().is_some_and(Consistent::fails_in_parts_of_what_fails);
+    if is_final && inconsistent_as_a_whole(bound).is_some() {
+        return Err(Box::new(why_not(bound, judge)).into());
+    }
     let axes = bound.axes_with(neighbors.labels);
     let cardinalities = bound.judged_cardinalities();
     let fields = Fields::new(&cardinalities, bound.table.rows).ok_or_else(|| {
@@ -96,15 +103,15 @@ pub fn recode(
     let spreads = spreads(bound, &axes, neighbors.objective);
     let start = if neighbors.anew { Local { method: Method::BestCut, ..local } } else { local };
     let found = with_words!(fields.words, W => {
-        let mut keys: Vec<Key<W>> = pack(&fields, &axes, &bound.judged_codes(), bound.table.rows);
+        let mut keys: Vec<PackedKey<W>> = pack(&fields, &axes, &bound.judged_codes(), bound.table.rows);
         if keys.is_empty() || !rules.hold_for_all(&keys, &mut Scratch::new(0)) {
             return Err(Box::new(why_not(bound, judge)).into());
         }
         // Nodes of hierarchies are parts of the space, and so are the classes of cuts.
-        let sought = neighbors.anew && neighbors.labels == Labels::Set;
+        let sought = neighbors.anew && neighbors.labels == ClassLabels::Set;
         let in_order =
             if sought { anew::in_order(&mut keys, &spreads, &fields.judged, fields.row, &rules) } else { None };
-        let mut of_cuts = Classes::default();
+        let mut of_cuts = RowClasses::default();
         if in_order.is_none() {
             let cut = divide_keys::<W>(bound, &axes, &fields, &rules, start, &mut keys, progress);
             let mut rows = 0..;
@@ -177,8 +184,8 @@ fn describe<const W: usize>(
     axes: &[Axis],
     fields: &Fields,
     tight: bool,
-    keys: &[Key<W>],
-    classes: &Classes,
+    keys: &[PackedKey<W>],
+    classes: &RowClasses,
 ) -> LocalRecoding {
     let mut of_row = vec![0u32; keys.len()];
     for (number, class) in (0u32..).zip(classes.iter()) {
@@ -196,11 +203,11 @@ fn cells_of<const W: usize>(
     bound: &Bound<'_>,
     index: usize,
     axis: &Axis,
-    field: Field,
+    field: KeyField,
     tight: bool,
-    keys: &[Key<W>],
-    classes: &Classes,
-) -> Cells {
+    keys: &[PackedKey<W>],
+    classes: &RowClasses,
+) -> AttributeCells {
     let rank = |row: &u32| field.get(&keys[*row as usize]);
     if matches!(axis.shape(), Shape::Order) && !is_ordered(&bound.quasi[index]) {
         return set_cells(

@@ -4,7 +4,7 @@
 //! read together: one number stands for a combination that occurs, so that a tuple is a few bytes
 //! and what it would add is a sum of as many table entries.
 
-use super::piece::{Cell, Piece};
+use super::piece::{Piece, PieceCell};
 
 /// Combinations of one merged column at most: its number is a byte.
 const NARROW: usize = 256;
@@ -157,7 +157,7 @@ impl<'p, const W: usize> Nearness<'p, W> {
     }
 
     /// The cost that a row of every tuple would add to a class of the given size.
-    pub fn compare(&mut self, cells: &[Cell], size: usize) {
+    pub fn compare(&mut self, cells: &[PieceCell], size: usize) {
         let attributes = cells.iter().zip(self.piece.spreads).zip(&self.piece.columns);
         for ((cell, (spread, column)), table) in
             attributes.map(|((cell, spread), column)| (cell, (spread, column))).zip(&mut self.of_value)

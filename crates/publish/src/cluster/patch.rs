@@ -18,17 +18,17 @@ pub struct Patch<'p, const W: usize> {
     piece: &'p Piece<'p, W>,
     /// The rows of the piece that are in it.
     rows: Vec<u16>,
-    columns: Vec<Column>,
+    columns: Vec<PatchColumn>,
     /// By row and attribute, the place of its value.
     codes: Vec<u16>,
     /// How many values all attributes have together.
     values: usize,
-    groups: Vec<Group>,
+    groups: Vec<PatchClass>,
 }
 
 /// One attribute, with the values of these few rows numbered anew.
 #[derive(Debug)]
-struct Column {
+struct PatchColumn {
     /// Where its counts begin.
     start: usize,
     /// The rank of every value, and the rows of the table that have it.
@@ -39,11 +39,11 @@ struct Column {
 
 /// A class.
 #[derive(Debug, Clone, Default)]
-struct Group {
+struct PatchClass {
     /// As places in the patch.
     rows: Vec<u16>,
     counts: Vec<u16>,
-    cells: Vec<Cell>,
+    cells: Vec<PatchCell>,
     /// The cost of all its rows.
     cost: f64,
     /// For each of its rows what they would pay at least with another in its place: as much as
@@ -55,7 +55,7 @@ struct Group {
 
 /// The cover of a class for one attribute.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Cell {
+struct PatchCell {
     first: u16,
     last: u16,
     values: u16,
@@ -65,7 +65,7 @@ struct Cell {
     cost: f64,
 }
 
-const NOTHING: Cell = Cell { first: u16::MAX, last: 0, values: 0, rows: 0, cost: 0.0 };
+const NOTHING: PatchCell = PatchCell { first: u16::MAX, last: 0, values: 0, rows: 0, cost: 0.0 };
 
 impl<'p, const W: usize> Patch<'p, W> {
     pub fn new(piece: &'p Piece<'p, W>, classes: &[&[u16]]) -> Self {
@@ -73,7 +73,7 @@ impl<'p, const W: usize> Patch<'p, W> {
         let mut start = 0;
         let attributes = piece.columns.len();
         let mut codes = vec![0u16; rows.len() * attributes];
-        let mut columns: Vec<Column> = Vec::with_capacity(attributes);
+        let mut columns: Vec<PatchColumn> = Vec::with_capacity(attributes);
         for (attribute, (column, spread)) in piece.columns.iter().zip(piece.spreads).enumerate() {
             let mut found: Vec<u16> = rows.iter().map(|&row| column.codes[row as usize]).collect();
             found.sort_unstable();
@@ -84,7 +84,7 @@ impl<'p, const W: usize> Patch<'p, W> {
             }
             let ranks: Vec<u32> = found.iter().map(|&code| column.ranks[code as usize]).collect();
             let table_rows = ranks.iter().map(|&rank| spread.rows(rank)).collect();
-            columns.push(Column { start, ranks, rows: table_rows, is_set: spread.is_set() });
+            columns.push(PatchColumn { start, ranks, rows: table_rows, is_set: spread.is_set() });
             start += found.len();
         }
         let groups = Vec::with_capacity(classes.len());
@@ -115,16 +115,16 @@ impl<'p, const W: usize> Patch<'p, W> {
         rows.iter().map(|&row| self.rows[row as usize]).collect()
     }
 
-    fn empty_group(&self) -> Group {
+    fn empty_group(&self) -> PatchClass {
         let (counts, cells) = (vec![0; self.values], vec![NOTHING; self.columns.len()]);
-        Group { rows: Vec::new(), counts, cells, cost: 0.0, at_least: Vec::new(), changes: 0 }
+        PatchClass { rows: Vec::new(), counts, cells, cost: 0.0, at_least: Vec::new(), changes: 0 }
     }
 
     fn code(&self, row: u16, attribute: usize) -> u16 {
         self.codes[row as usize * self.columns.len() + attribute]
     }
 
-    fn add(&self, group: &mut Group, row: u16) {
+    fn add(&self, group: &mut PatchClass, row: u16) {
         for attribute in 0..self.columns.len() {
             let code = self.code(row, attribute);
             group.cells[attribute] = self.cell(group, attribute, None, Some(code));
@@ -134,7 +134,7 @@ impl<'p, const W: usize> Patch<'p, W> {
         self.weigh(group);
     }
 
-    fn remove(&self, group: &mut Group, row: u16) {
+    fn remove(&self, group: &mut PatchClass, row: u16) {
         for attribute in 0..self.columns.len() {
             let code = self.code(row, attribute);
             group.cells[attribute] = self.cell(group, attribute, Some(code), None);
@@ -144,11 +144,11 @@ impl<'p, const W: usize> Patch<'p, W> {
         self.weigh(group);
     }
 
-    fn weigh(&self, group: &mut Group) {
+    fn weigh(&self, group: &mut PatchClass) {
         group.cost = group.rows.len() as f64 * group.cells.iter().map(|cell| cell.cost).sum::<f64>();
     }
 
-    fn bound(&self, group: &mut Group) {
+    fn bound(&self, group: &mut PatchClass) {
         let size = group.rows.len() as f64;
         let scaled = size / (size - 1.0).max(1.0);
         let without = |&row: &u16| scaled * self.cost_after(group, Some(row), None, f64::INFINITY);
@@ -158,7 +158,7 @@ impl<'p, const W: usize> Patch<'p, W> {
 
     /// The cost of a class without one row and with another; where that is `most` or more, any
     /// such number.
-    fn cost_after(&self, group: &Group, without: Option<u16>, with: Option<u16>, most: f64) -> f64 {
+    fn cost_after(&self, group: &PatchClass, without: Option<u16>, with: Option<u16>, most: f64) -> f64 {
         let size = (group.rows.len() + usize::from(with.is_some()) - usize::from(without.is_some())) as f64;
         let codes = |row: Option<u16>| {
             let start = row.map_or(0, usize::from) * self.columns.len();
@@ -177,7 +177,7 @@ impl<'p, const W: usize> Patch<'p, W> {
 
     /// The cover of a class for an attribute without a row of one value and with one of another.
     #[inline]
-    fn cell(&self, group: &Group, attribute: usize, without: Option<u16>, with: Option<u16>) -> Cell {
+    fn cell(&self, group: &PatchClass, attribute: usize, without: Option<u16>, with: Option<u16>) -> PatchCell {
         let column = &self.columns[attribute];
         let spread = &self.piece.spreads[attribute];
         let old = group.cells[attribute];
@@ -314,7 +314,7 @@ impl<'p, const W: usize> Patch<'p, W> {
         true
     }
 
-    fn change(&mut self, group: usize, change: impl FnOnce(&Self, &mut Group)) {
+    fn change(&mut self, group: usize, change: impl FnOnce(&Self, &mut PatchClass)) {
         let mut changed = self.groups.swap_remove(group);
         change(self, &mut changed);
         self.bound(&mut changed);
@@ -323,7 +323,13 @@ impl<'p, const W: usize> Patch<'p, W> {
         self.groups.swap(group, last);
     }
 
-    fn holds_after(&self, group: &Group, without: Option<u16>, with: Option<u16>, rules: &mut Checked<'_, W>) -> bool {
+    fn holds_after(
+        &self,
+        group: &PatchClass,
+        without: Option<u16>,
+        with: Option<u16>,
+        rules: &mut Checked<'_, W>,
+    ) -> bool {
         if rules.by_size_alone() {
             let size = group.rows.len() + usize::from(with.is_some()) - usize::from(without.is_some());
             return size as u64 >= rules.minimum();

@@ -1,14 +1,14 @@
 //! Some rows that lie near each other, with their values numbered anew: small enough that all of
 //! them are compared with a class.
 
-use hedgerow_table::frequency::Field;
+use hedgerow_table::frequency::KeyField;
 
 use super::objective::Spread;
-use crate::local::partition::Key;
+use crate::local::partition::PackedKey;
 
 /// One attribute of the rows of a piece.
 #[derive(Debug)]
-pub struct Column {
+pub struct PieceColumn {
     /// The ranks that occur, ascending.
     pub ranks: Vec<u32>,
     /// By row, the place of its rank among these.
@@ -21,21 +21,21 @@ pub const ROWS_MAX: usize = 1 << 13;
 #[derive(Debug)]
 pub struct Piece<'a, const W: usize> {
     pub spreads: &'a [Spread<'a>],
-    pub columns: Vec<Column>,
+    pub columns: Vec<PieceColumn>,
     /// The whole rows, for the rules, and what these look at beside the quasi attributes.
-    pub keys: Vec<Key<W>>,
-    pub others: &'a [Field],
+    pub keys: Vec<PackedKey<W>>,
+    pub others: &'a [KeyField],
 }
 
 impl<'a, const W: usize> Piece<'a, W> {
-    pub fn new(spreads: &'a [Spread<'a>], fields: &'a [Field], keys: Vec<Key<W>>) -> Self {
+    pub fn new(spreads: &'a [Spread<'a>], fields: &'a [KeyField], keys: Vec<PackedKey<W>>) -> Self {
         debug_assert!(keys.len() <= ROWS_MAX);
-        let column = |field: &Field| {
+        let column = |field: &KeyField| {
             let mut ranks: Vec<u32> = keys.iter().map(|key| field.get(key)).collect();
             ranks.sort_unstable();
             ranks.dedup();
-            let place = |key: &Key<W>| ranks.partition_point(|&rank| rank < field.get(key)) as u16;
-            Column { codes: keys.iter().map(place).collect(), ranks }
+            let place = |key: &PackedKey<W>| ranks.partition_point(|&rank| rank < field.get(key)) as u16;
+            PieceColumn { codes: keys.iter().map(place).collect(), ranks }
         };
         let (quasi, others) = fields.split_at(spreads.len());
         let columns = quasi.iter().map(column).collect();
@@ -49,8 +49,8 @@ impl<'a, const W: usize> Piece<'a, W> {
     /// The cost of the rows of a class, beyond their cost alone: 0 where all are alike.
     pub fn cost(&self, rows: &[u16]) -> f64 {
         let attributes = self.spreads.iter().zip(&self.columns);
-        let of_attribute = |(spread, column): (&Spread<'_>, &Column)| {
-            let mut cell = Cell::default();
+        let of_attribute = |(spread, column): (&Spread<'_>, &PieceColumn)| {
+            let mut cell = PieceCell::default();
             let mut own = 0.0;
             for &row in rows {
                 let code = column.codes[row as usize];
@@ -65,20 +65,20 @@ impl<'a, const W: usize> Piece<'a, W> {
 
 /// The cover of a class's rows for one attribute.
 #[derive(Debug, Clone, Default)]
-pub struct Cell {
+pub struct PieceCell {
     /// The values, ascending; of a span the first and the last.
     codes: Vec<u16>,
     /// The rows of the table that have one of them; of a set only.
     rows: u64,
 }
 
-impl Cell {
+impl PieceCell {
     pub fn clear(&mut self) {
         self.codes.clear();
         self.rows = 0;
     }
 
-    pub fn add(&mut self, code: u16, spread: &Spread<'_>, column: &Column) {
+    pub fn add(&mut self, code: u16, spread: &Spread<'_>, column: &PieceColumn) {
         if spread.is_set() {
             if let Err(place) = self.codes.binary_search(&code) {
                 self.codes.insert(place, code);
@@ -93,7 +93,7 @@ impl Cell {
     }
 
     /// The cost of each row for it.
-    pub fn cost(&self, spread: &Spread<'_>, column: &Column) -> f64 {
+    pub fn cost(&self, spread: &Spread<'_>, column: &PieceColumn) -> f64 {
         if spread.is_set() {
             return spread.of_set(self.codes.len() as u32, self.rows);
         }
@@ -101,7 +101,7 @@ impl Cell {
     }
 
     /// The cost that a row with a value adds to a class of `size` rows with this cell.
-    pub fn increase(&self, code: u16, size: usize, spread: &Spread<'_>, column: &Column) -> f64 {
+    pub fn increase(&self, code: u16, size: usize, spread: &Spread<'_>, column: &PieceColumn) -> f64 {
         let old = self.cost(spread, column);
         let rank = column.ranks[code as usize];
         let new = if !spread.is_set() {
@@ -116,7 +116,7 @@ impl Cell {
     }
 
     /// The cover of this and another one together.
-    pub fn with(&self, other: &Cell, spread: &Spread<'_>, column: &Column) -> Cell {
+    pub fn with(&self, other: &PieceCell, spread: &Spread<'_>, column: &PieceColumn) -> PieceCell {
         let mut both = self.clone();
         other.codes.iter().for_each(|&code| both.add(code, spread, column));
         both
@@ -124,7 +124,7 @@ impl Cell {
 
     /// For every value of the attribute what a class of `size` rows with this cell pays more with a
     /// row that has it.
-    pub fn increases(&self, size: usize, spread: &Spread<'_>, column: &Column, increases: &mut Vec<f32>) {
+    pub fn increases(&self, size: usize, spread: &Spread<'_>, column: &PieceColumn, increases: &mut Vec<f32>) {
         increases.clear();
         let (old, size) = (self.cost(spread, column), size as f64);
         let increase = |new: f64| ((size + 1.0) * new - size * old) as f32;
@@ -148,14 +148,14 @@ impl Cell {
 
 /// A class that rows join: what it covers of every attribute.
 #[derive(Debug, Clone)]
-pub struct Growing {
-    cells: Vec<Cell>,
+pub struct GrowingClass {
+    cells: Vec<PieceCell>,
     size: usize,
 }
 
-impl Growing {
-    pub fn of<const W: usize>(piece: &Piece<'_, W>, rows: &[u16]) -> Growing {
-        let mut covered = Growing { cells: vec![Cell::default(); piece.columns.len()], size: 0 };
+impl GrowingClass {
+    pub fn of<const W: usize>(piece: &Piece<'_, W>, rows: &[u16]) -> GrowingClass {
+        let mut covered = GrowingClass { cells: vec![PieceCell::default(); piece.columns.len()], size: 0 };
         rows.iter().for_each(|&row| covered.add(piece, row));
         covered
     }
@@ -170,19 +170,20 @@ impl Growing {
     /// The cost that another row adds to the class.
     pub fn increase<const W: usize>(&self, piece: &Piece<'_, W>, row: u16) -> f64 {
         let attributes = self.cells.iter().zip(piece.spreads).zip(&piece.columns);
-        let of_attribute = |((cell, spread), column): ((&Cell, &Spread<'_>), &Column)| {
+        let of_attribute = |((cell, spread), column): ((&PieceCell, &Spread<'_>), &PieceColumn)| {
             cell.increase(column.codes[row as usize], self.size, spread, column)
         };
         attributes.map(of_attribute).sum()
     }
 
     /// The cost that all rows of another class add to the class.
-    pub fn increase_with<const W: usize>(&self, piece: &Piece<'_, W>, other: &Growing) -> f64 {
+    pub fn increase_with<const W: usize>(&self, piece: &Piece<'_, W>, other: &GrowingClass) -> f64 {
         let attributes = self.cells.iter().zip(&other.cells).zip(piece.spreads.iter().zip(&piece.columns));
-        let of_attribute = |((cell, other_cell), (spread, column)): ((&Cell, &Cell), (&Spread<'_>, &Column))| {
-            let both = cell.with(other_cell, spread, column).cost(spread, column);
-            (self.size + other.size) as f64 * both - self.size as f64 * cell.cost(spread, column)
-        };
+        let of_attribute =
+            |((cell, other_cell), (spread, column)): ((&PieceCell, &PieceCell), (&Spread<'_>, &PieceColumn))| {
+                let both = cell.with(other_cell, spread, column).cost(spread, column);
+                (self.size + other.size) as f64 * both - self.size as f64 * cell.cost(spread, column)
+            };
         attributes.map(of_attribute).sum()
     }
 }
@@ -210,7 +211,7 @@ mod tests {
         let layout = Layout::new(&[4, 5]).unwrap();
         let fields = [layout.field(0), layout.field(1)];
         let rows = [(0, 1), (3, 4), (2, 0), (1, 1), (2, 2), (0, 3), (3, 0), (2, 1)];
-        let keys: Vec<Key<1>> = rows
+        let keys: Vec<PackedKey<1>> = rows
             .iter()
             .map(|&(age, town)| {
                 let mut key = [0u64; 1];
@@ -237,13 +238,13 @@ mod tests {
             };
             let pays = |rows: &[u16]| piece.cost(rows) + own(rows);
             let (one, other) = ([0u16, 3, 5], [2u16, 4]);
-            let covered = Growing::of(&piece, &one);
+            let covered = GrowingClass::of(&piece, &one);
             for row in [1u16, 2, 4, 6, 7] {
                 let more = pays(&[0, 3, 5, row]) - pays(&one);
                 assert!((covered.increase(&piece, row) - more).abs() < 1e-9, "{loss:?}, row {row}");
             }
             let more = pays(&[0, 3, 5, 2, 4]) - pays(&one);
-            assert!((covered.increase_with(&piece, &Growing::of(&piece, &other)) - more).abs() < 1e-9, "{loss:?}");
+            assert!((covered.increase_with(&piece, &GrowingClass::of(&piece, &other)) - more).abs() < 1e-9, "{loss:?}");
         }
     }
 }

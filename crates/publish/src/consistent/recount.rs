@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use hashbrown::HashMap;
 use hedgerow_policy::Policy;
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Codes, InputError, NoProgress, Table};
 
 use crate::bind::Bound;
 use crate::dependencies::closed_policy;
-use crate::draft::{Content, Draft};
+use crate::draft::{Draft, DraftContent};
 use crate::error::PublishError;
 use crate::explore;
 use crate::full_domain::codes_at;
@@ -28,7 +28,7 @@ pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<u64
         let hint = "name the policy and the source that it was made from";
         InputError::new(release.name(), problem, hint)
     };
-    let Tables::Generalized(tables) = release.tables() else { return Err(other().into()) };
+    let ReleaseTables::Generalized(tables) = release.tables() else { return Err(other().into()) };
     let released = Fingerprints::of_release(&tables.table, &[]);
     let count = |failing: Vec<bool>| failing.into_iter().filter(|failing| *failing).count() as u64;
     if policy.publish.method.is_local() {
@@ -62,7 +62,7 @@ pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<u64
 
 /// The columns that rules look at, as a draft has them: equal labels have equal codes.
 fn drafted(bound: &Bound<'_>, draft: &Draft<'_>) -> Option<Vec<Codes>> {
-    let Content::Columns { columns, .. } = &draft.tables.first()?.content else { return None };
+    let DraftContent::Columns { columns, .. } = &draft.tables.first()?.content else { return None };
     let mut judged: Vec<Codes> = bound.judged_codes().into_iter().cloned().collect();
     for (place, quasi) in judged.iter_mut().zip(&bound.quasi) {
         let column = columns.iter().find(|column| column.name == quasi.attribute.name)?;

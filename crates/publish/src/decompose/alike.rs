@@ -16,8 +16,8 @@ use hedgerow_table::{Codes, parallel};
 
 use super::Groups;
 use super::bucket_order::BucketOrder;
-use super::groups::{Held, Round};
-use super::partition::{Member, Partition};
+use super::groups::{BucketContent, Round};
+use super::partition::{Partition, PartitionRow};
 
 /// A row, and what a bucketized table releases of it.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ pub struct BucketRow {
     pub value: u32,
 }
 
-impl Member for BucketRow {
+impl PartitionRow for BucketRow {
     fn row(self) -> u32 {
         self.row
     }
@@ -36,12 +36,12 @@ impl Member for BucketRow {
 #[derive(Debug)]
 pub struct Alike {
     /// Large classes first.
-    pub chunks: Vec<Chunk>,
+    pub chunks: Vec<ClassChunk>,
 }
 
 /// Classes that are measured at a time, each in the order of buckets where they are dealt.
 #[derive(Debug)]
-pub struct Chunk {
+pub struct ClassChunk {
     pub lines: Partition<BucketRow>,
     /// The same without buckets and values.
     pub rows: Partition,
@@ -83,7 +83,7 @@ impl Alike {
             left = left.saturating_sub(class.len());
             pieces.last_mut().expect("just begun").push(class);
         }
-        let mut chunks = parallel::map_items(pieces, |_, classes| Chunk::new(&classes, groups));
+        let mut chunks = parallel::map_items(pieces, |_, classes| ClassChunk::new(&classes, groups));
         chunks.retain(|chunk| chunk.lines.class_count() > 0);
         Alike { chunks }
     }
@@ -100,18 +100,18 @@ impl Alike {
     }
 }
 
-impl Chunk {
-    fn new(classes: &[&[BucketRow]], groups: &Groups) -> Chunk {
+impl ClassChunk {
+    fn new(classes: &[&[BucketRow]], groups: &Groups) -> ClassChunk {
         let (lines, rows) = (Partition::empty(), Partition::empty());
-        let mut chunk = Chunk { lines, rows, windows: Vec::new(), least: 0.0 };
+        let mut chunk = ClassChunk { lines, rows, windows: Vec::new(), least: 0.0 };
         let (mut order, mut windows) = (BucketOrder::default(), Vec::new());
         for class in classes {
             let (class, least) = match &groups.held {
-                Held::Dealt(round) => match find_windows(round, class, &mut order, &mut windows) {
+                BucketContent::Dealt(round) => match find_windows(round, class, &mut order, &mut windows) {
                     Some(least) => (order.lines(), least),
                     None => continue,
                 },
-                Held::Listed(_) => {
+                BucketContent::Listed(_) => {
                     windows.clear();
                     windows.resize(class.len(), NOT_LISTED);
                     (*class, f64::NEG_INFINITY)

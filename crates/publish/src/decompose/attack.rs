@@ -19,16 +19,16 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use hedgerow_audit::adversaries::intersection::{Bucket, SubTable, join};
+use hedgerow_audit::adversaries::intersection::{SubTable, SubTableBucket, join};
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::Column;
 
 use super::divergence::{classes, sensitive_values};
-use super::{Groups, Problem, Subtable};
+use super::{DecompositionProblem, Groups, Subtable};
 
 /// The limits by memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct AttackLimits {
     /// Pairing people keeps, for every row of every table, which values and buckets are left;
     /// beyond this many 64-bit words of them connected tables are joined for one attribute after
     /// the other.
@@ -37,9 +37,9 @@ pub struct Limits {
     pub cells: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { words: 1 << 24, cells: 1 << 24 }
+impl Default for AttackLimits {
+    fn default() -> AttackLimits {
+        AttackLimits { words: 1 << 24, cells: 1 << 24 }
     }
 }
 
@@ -54,7 +54,12 @@ pub enum Attacked {
     Partial(String),
 }
 
-pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable], limits: Limits) -> Attacked {
+pub fn attack(
+    problem: &DecompositionProblem<'_>,
+    columns: &[&Column],
+    tables: &[Subtable],
+    limits: AttackLimits,
+) -> Attacked {
     let known = problem.known_tables();
     let all: Vec<&Subtable> = tables.iter().chain(&known).collect();
     let mut outcome = Attacked::Passed;
@@ -71,7 +76,12 @@ pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable], l
     outcome
 }
 
-fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subtable], limits: Limits) -> Attacked {
+fn attack_connected(
+    problem: &DecompositionProblem<'_>,
+    columns: &[&Column],
+    tables: &[&Subtable],
+    limits: AttackLimits,
+) -> Attacked {
     let hidden = tables.iter().fold(AttributeSet::EMPTY, |all, table| all | table.sensitive);
     if hidden.is_empty() {
         return Attacked::Passed;
@@ -100,13 +110,14 @@ fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subta
 
 /// Some tables combined, by an adversary who infers some attributes.
 fn attack_joined(
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     columns: &[&Column],
     joined: &[&Subtable],
     targets: AttributeSet,
-    limits: Limits,
+    limits: AttackLimits,
 ) -> Attacked {
-    let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(joined, index, targets)).collect();
+    let views: Vec<AttackedTable<'_>> =
+        (0..joined.len()).flat_map(|index| AttackedTable::of(joined, index, targets)).collect();
     let names = |set: AttributeSet| {
         let names: Vec<&str> = set.iter().map(|attribute| columns[attribute].name.as_str()).collect();
         names.join(", ")
@@ -118,12 +129,13 @@ fn attack_joined(
         });
     }
     let compared = compared(&views);
-    let of_view = |view: &View<'_>| compared.iter().filter(|set| set.is_subset(view.quasi)).count();
+    let of_view = |view: &AttackedTable<'_>| compared.iter().filter(|set| set.is_subset(view.quasi)).count();
     let cells: usize = views.iter().map(|view| problem.rows.saturating_mul(of_view(view))).sum();
     if cells > limits.cells {
         return Attacked::Partial(format!("the tables that share {} were not joined", names(shared(joined))));
     }
-    let compared: Vec<Compared> = compared.into_iter().map(|set| Compared::new(problem, set)).collect();
+    let compared: Vec<ComparedAttributes> =
+        compared.into_iter().map(|set| ComparedAttributes::new(problem, set)).collect();
     let seen: Vec<SubTable> = views.iter().map(|view| view.seen(problem, &compared)).collect();
     let found = join(&seen);
     for row in &found.rows {
@@ -133,7 +145,7 @@ fn attack_joined(
             && (row.values.len() as u64) < needed
             && !view.is_without_value(row.bucket, &seen[row.table])
         {
-            let left = Left { values: row.values.len(), of: row.of, rows: row.rows };
+            let left = LeftInBucket { values: row.values.len(), of: row.of, rows: row.rows };
             return breached(&columns[view.hidden].name, &names(view.table.open()), left, needed);
         }
     }
@@ -150,14 +162,14 @@ fn attack_joined(
 }
 
 /// How many of a bucket's values are left to some of its rows.
-struct Left {
+struct LeftInBucket {
     values: usize,
     of: usize,
     rows: u64,
 }
 
-fn breached(hidden: &str, open: &str, left: Left, needed: u64) -> Attacked {
-    let Left { values, of, rows } = left;
+fn breached(hidden: &str, open: &str, left: LeftInBucket, needed: u64) -> Attacked {
+    let LeftInBucket { values, of, rows } = left;
     Attacked::Breached(format!(
         "combined, the tables leave {values} of {of} values of `{hidden}` for {rows} rows of the table of {open}, and \
          {needed} are required"
@@ -174,7 +186,7 @@ fn shared(tables: &[&Subtable]) -> AttributeSet {
 
 /// Attributes that the same views release by row: comparing one of them compares all. What
 /// some view hides is by itself.
-fn compared(views: &[View<'_>]) -> Vec<AttributeSet> {
+fn compared(views: &[AttackedTable<'_>]) -> Vec<AttributeSet> {
     let released = views.iter().fold(AttributeSet::EMPTY, |all, view| all | view.quasi);
     let hidden: AttributeSet = views.iter().map(|view| view.hidden).collect();
     let mut sets: BTreeMap<(Option<usize>, Vec<bool>), AttributeSet> = BTreeMap::new();
@@ -189,14 +201,14 @@ fn compared(views: &[View<'_>]) -> Vec<AttributeSet> {
 
 /// Attributes that are compared as one, in codes: those of one attribute are its own, by which it
 /// is known where it is hidden.
-struct Compared {
+struct ComparedAttributes {
     set: AttributeSet,
     of_row: Vec<u32>,
 }
 
-impl Compared {
-    fn new(problem: &Problem<'_>, set: AttributeSet) -> Compared {
-        Compared { set, of_row: sensitive_values(problem, set).0.iter().collect() }
+impl ComparedAttributes {
+    fn new(problem: &DecompositionProblem<'_>, set: AttributeSet) -> ComparedAttributes {
+        ComparedAttributes { set, of_row: sensitive_values(problem, set).0.iter().collect() }
     }
 
     fn name(&self) -> String {
@@ -219,7 +231,7 @@ fn connected<'t>(tables: &[&'t Subtable]) -> Vec<Vec<&'t Subtable>> {
 
 /// A table as the attack on one of its attributes takes it: what other tables hold too is released
 /// by row, the attribute by bucket.
-struct View<'t> {
+struct AttackedTable<'t> {
     table: &'t Subtable,
     /// Its buckets, where they can bear on what is inferred.
     groups: Option<&'t Groups>,
@@ -231,11 +243,11 @@ struct View<'t> {
     released_elsewhere: bool,
 }
 
-impl<'t> View<'t> {
+impl<'t> AttackedTable<'t> {
     /// One for each attribute that the table releases by bucket. A table that is published as it is
     /// has a bucket for each combination of all but one; and so has one whose buckets hold nothing
     /// that is inferred, nor anything that other tables hold.
-    fn of(tables: &[&'t Subtable], index: usize, targets: AttributeSet) -> Vec<View<'t>> {
+    fn of(tables: &[&'t Subtable], index: usize, targets: AttributeSet) -> Vec<AttackedTable<'t>> {
         let table = tables[index];
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
         let elsewhere = others.fold(AttributeSet::EMPTY, |all, (_, other)| all | other.attributes);
@@ -244,7 +256,7 @@ impl<'t> View<'t> {
             Some(_) => table.sensitive,
             None => (table.attributes & elsewhere).iter().last().map_or(AttributeSet::EMPTY, AttributeSet::of),
         };
-        let view = |hidden: usize| View {
+        let view = |hidden: usize| AttackedTable {
             table,
             groups,
             quasi: (table.attributes & elsewhere).without(hidden),
@@ -256,8 +268,9 @@ impl<'t> View<'t> {
     }
 
     /// In codes, since it is not printed.
-    fn seen(&self, problem: &Problem<'_>, compared: &[Compared]) -> SubTable {
-        let own: Vec<&Compared> = compared.iter().filter(|compared| compared.set.is_subset(self.quasi)).collect();
+    fn seen(&self, problem: &DecompositionProblem<'_>, compared: &[ComparedAttributes]) -> SubTable {
+        let own: Vec<&ComparedAttributes> =
+            compared.iter().filter(|compared| compared.set.is_subset(self.quasi)).collect();
         let (quasi, combinations) = classes(problem, self.quasi);
         let mut codes: Vec<Vec<String>> = vec![Vec::new(); combinations];
         for (row, &number) in quasi.iter().enumerate() {
@@ -273,7 +286,7 @@ impl<'t> View<'t> {
         rows.sort_unstable();
         values.sort_unstable();
         let count = bucket.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut buckets = vec![Bucket::default(); count];
+        let mut buckets = vec![SubTableBucket::default(); count];
         for run in rows.chunk_by(|one, other| one == other) {
             let (bucket, combination) = run[0];
             buckets[bucket as usize].rows.push((codes[combination as usize].clone(), run.len() as u64));
@@ -291,7 +304,7 @@ impl<'t> View<'t> {
     }
 
     /// The bucket of every row; rows without a sensitive value share the last.
-    fn buckets(&self, problem: &Problem<'_>, quasi: &[u32]) -> Vec<u32> {
+    fn buckets(&self, problem: &DecompositionProblem<'_>, quasi: &[u32]) -> Vec<u32> {
         let Some(groups) = self.groups else { return quasi.to_vec() };
         let without_value = |row: &usize| groups.of_row[*row] == Groups::NONE;
         if self.known_besides.is_empty() {
@@ -311,7 +324,7 @@ impl<'t> View<'t> {
 
     /// A bucket with too few values by itself, of a table that no other says anything about: then
     /// nothing is ruled out, and each of its rows may have any of them.
-    fn breach_alone(&self, problem: &Problem<'_>) -> Option<Left> {
+    fn breach_alone(&self, problem: &DecompositionProblem<'_>) -> Option<LeftInBucket> {
         let groups = self.groups?;
         let bucket = self.buckets(problem, &[]);
         let without_value = groups.of_row.contains(&Groups::NONE);
@@ -324,7 +337,7 @@ impl<'t> View<'t> {
         let values = |bucket: &[u64]| bucket.chunk_by(|one, other| one == other).count();
         let mut buckets = pairs.chunk_by(|one, other| one >> 32 == other >> 32);
         let few = buckets.find(|bucket| Some((bucket[0] >> 32) as u32) != last && (values(bucket) as u64) < needed)?;
-        Some(Left { values: values(few), of: values(few), rows: few.len() as u64 })
+        Some(LeftInBucket { values: values(few), of: values(few), rows: few.len() as u64 })
     }
 
     /// Whether an attacker cannot know what the rows of a bucket have: their values are not

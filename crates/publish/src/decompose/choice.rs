@@ -1,17 +1,17 @@
 //! Which tables: the algorithm that the policy names, or the best of all.
 
 use hedgerow_policy::{Algorithm, Anonymizer};
-use hedgerow_privacy::rules::{AttributeSet, Standing};
+use hedgerow_privacy::rules::{AttributeSet, NormalFormStanding};
 use hedgerow_table::{Column, TableError};
 use rand::rngs::StdRng;
 
-use super::attack::{Attacked, Limits, attack};
+use super::attack::{AttackLimits, Attacked, attack};
 use super::divergence::Divergence;
 use super::gd::gd;
 use super::multi_sensitive::multi_sensitive;
 use super::problem::Unsatisfiable;
 use super::uad::uad;
-use super::{Problem, Subtable, single_attribute};
+use super::{DecompositionProblem, Subtable, single_attribute};
 use crate::error::PublishError;
 
 /// The tables of a decomposition, and what they keep.
@@ -23,7 +23,7 @@ pub struct Chosen {
     /// generalizes.
     pub kl: Option<f64>,
     /// For each rule of the problem.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<NormalFormStanding>,
 }
 
 /// Why no tables were found.
@@ -63,7 +63,7 @@ pub fn algorithms(named: Algorithm, anonymizer: Anonymizer) -> Vec<Algorithm> {
 /// divergence first. `finish` decides how each choice is anonymized; one that cannot be anonymized
 /// is dropped if another can.
 pub fn choices(
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     algorithms: &[Algorithm],
     rng: &mut StdRng,
     mut finish: impl FnMut(Vec<Subtable>) -> Result<Vec<Subtable>, PublishError>,
@@ -104,7 +104,7 @@ pub fn choices(
         let rank = divergence.of(&tables).unwrap_or(f64::INFINITY);
         let tables = with_protected_as_they_are(problem, tables);
         let standings = problem.standings(&tables);
-        if standings.iter().all(Standing::is_kept) {
+        if standings.iter().all(NormalFormStanding::is_kept) {
             let kl = divergence.of(&tables);
             choices.push((rank, Chosen { algorithm, tables, kl, standings }));
         }
@@ -126,7 +126,7 @@ pub fn choices(
 /// A protected attribute that every table generalizes is released as it is in a table of its own:
 /// readers cannot tell from labels whether its values are harmless alone. Nothing becomes reachable
 /// by that.
-fn with_protected_as_they_are(problem: &Problem<'_>, mut tables: Vec<Subtable>) -> Vec<Subtable> {
+fn with_protected_as_they_are(problem: &DecompositionProblem<'_>, mut tables: Vec<Subtable>) -> Vec<Subtable> {
     let protected = problem.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
     for attribute in protected.iter() {
         let is_exact = |table: &Subtable| table.regions.is_none() || table.sensitive.contains(attribute);
@@ -140,7 +140,7 @@ fn with_protected_as_they_are(problem: &Problem<'_>, mut tables: Vec<Subtable>) 
 
 /// The first of several choices that passes the intersection attack, and the attack's outcome.
 pub fn first_that_passes(
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     columns: &[&Column],
     choices: Vec<Chosen>,
 ) -> Result<(Chosen, Attacked), Unchosen> {
@@ -149,7 +149,7 @@ pub fn first_that_passes(
         if problem.progress.is_canceled() {
             return Err(canceled());
         }
-        match attack(problem, columns, &chosen.tables, Limits::default()) {
+        match attack(problem, columns, &chosen.tables, AttackLimits::default()) {
             Attacked::Breached(words) if breach.is_empty() => {
                 breach = format!("the tables by {} do not pass the attack on them: {words}", chosen.algorithm.name());
             }

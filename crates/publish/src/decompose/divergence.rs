@@ -25,11 +25,11 @@ use hedgerow_table::{Codes, Layout, with_words};
 use super::entropies::Entropies;
 use super::junction::separators;
 use super::losses::{Guarded, Losses, key};
-use super::{Problem, Subtable};
+use super::{DecompositionProblem, Subtable};
 
 #[derive(Debug)]
 pub struct Divergence<'a> {
-    problem: &'a Problem<'a>,
+    problem: &'a DecompositionProblem<'a>,
     entropies: Entropies<'a>,
     losses: Losses<'a>,
 }
@@ -41,7 +41,7 @@ type Terms = Vec<(AttributeSet, f64)>;
 const AT_ONCE: usize = 4;
 
 impl<'a> Divergence<'a> {
-    pub fn new(problem: &'a Problem<'a>) -> Divergence<'a> {
+    pub fn new(problem: &'a DecompositionProblem<'a>) -> Divergence<'a> {
         Divergence { problem, entropies: Entropies::new(problem), losses: Losses::new(problem) }
     }
 
@@ -144,14 +144,14 @@ fn guarded(tables: &[Subtable]) -> impl Iterator<Item = Guarded<'_>> {
 const ROUNDING: f64 = 1e-9;
 
 /// The columns of some attributes and their layout, which fits because that of all attributes does.
-fn columns<'a>(problem: &Problem<'a>, attributes: AttributeSet) -> (Vec<&'a Codes>, Layout) {
+fn columns<'a>(problem: &DecompositionProblem<'a>, attributes: AttributeSet) -> (Vec<&'a Codes>, Layout) {
     let cardinalities: Vec<usize> = attributes.iter().map(|attribute| problem.cardinalities[attribute]).collect();
     let layout = Layout::new(&cardinalities).expect("all attributes together fit");
     (attributes.iter().map(|attribute| problem.columns[attribute]).collect(), layout)
 }
 
 /// The rows' combinations as numbers, each with how many there are.
-pub(super) fn classes(problem: &Problem<'_>, attributes: AttributeSet) -> (Vec<u32>, usize) {
+pub(super) fn classes(problem: &DecompositionProblem<'_>, attributes: AttributeSet) -> (Vec<u32>, usize) {
     if attributes.is_empty() {
         return (vec![0; problem.rows], 1);
     }
@@ -179,7 +179,7 @@ fn shares_regions(tables: &[Subtable]) -> bool {
 
 /// The number of a row's protected values in the buckets: the code of one attribute, a number for a
 /// combination of several. Equal wherever the attributes are the same.
-pub fn sensitive_values<'a>(problem: &Problem<'a>, sensitive: AttributeSet) -> (Cow<'a, Codes>, usize) {
+pub fn sensitive_values<'a>(problem: &DecompositionProblem<'a>, sensitive: AttributeSet) -> (Cow<'a, Codes>, usize) {
     match sensitive.iter().collect::<Vec<_>>().as_slice() {
         [one] => (Cow::Borrowed(problem.columns[*one]), problem.cardinalities[*one]),
         _ => {

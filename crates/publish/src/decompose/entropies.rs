@@ -9,12 +9,12 @@ use hashbrown::HashMap;
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::parallel;
 
-use super::Problem;
+use super::DecompositionProblem;
 use super::partition::Partition;
 
 #[derive(Debug)]
 pub struct Entropies<'a> {
-    problem: &'a Problem<'a>,
+    problem: &'a DecompositionProblem<'a>,
     known: HashMap<AttributeSet, f64>,
     roots: Vec<AttributeSet>,
     /// How roots divide the rows, where it was needed.
@@ -22,7 +22,7 @@ pub struct Entropies<'a> {
 }
 
 impl<'a> Entropies<'a> {
-    pub fn new(problem: &'a Problem<'a>) -> Entropies<'a> {
+    pub fn new(problem: &'a DecompositionProblem<'a>) -> Entropies<'a> {
         Entropies { problem, known: HashMap::new(), roots: Vec::new(), bases: Vec::new() }
     }
 

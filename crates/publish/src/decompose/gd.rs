@@ -13,20 +13,20 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use hedgerow_privacy::rules::{AttributeSet, Standing};
+use hedgerow_privacy::rules::{AttributeSet, NormalFormStanding};
 use hedgerow_table::parallel;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::divergence::Divergence;
 use super::problem::{Unsatisfiable, isolate};
-use super::{Groups, Problem, Subtable};
+use super::{DecompositionProblem, Groups, Subtable};
 
 /// Less than this is rounding.
 const GAIN_MIN: f64 = 1e-12;
 
 pub fn gd(
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     divergence: &mut Divergence<'_>,
     rng: &mut StdRng,
 ) -> Result<Vec<Subtable>, Unsatisfiable> {
@@ -36,7 +36,7 @@ pub fn gd(
     Ok(tables)
 }
 
-fn decompose(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Unsatisfiable> {
+fn decompose(problem: &DecompositionProblem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Unsatisfiable> {
     let rules_about = |attribute: usize| problem.rules.iter().filter(|rule| rule.protect.contains(attribute)).count();
     let everything = problem.everything();
     let candidates = everything.iter().filter(|&attribute| problem.can_be_bucketized(attribute));
@@ -69,8 +69,10 @@ fn without_buckets(attributes: AttributeSet, sensitive: usize) -> Subtable {
 
 /// The table of what a rule protects takes in what the rule knows, as far as no rule breaks that
 /// was kept.
-fn grow_guardian(problem: &Problem<'_>, rule: usize, protect: usize, tables: &mut [Subtable]) {
-    let kept = |tables: &[Subtable]| -> Vec<bool> { problem.standings(tables).iter().map(Standing::is_kept).collect() };
+fn grow_guardian(problem: &DecompositionProblem<'_>, rule: usize, protect: usize, tables: &mut [Subtable]) {
+    let kept = |tables: &[Subtable]| -> Vec<bool> {
+        problem.standings(tables).iter().map(NormalFormStanding::is_kept).collect()
+    };
     let before = kept(tables);
     let own = AttributeSet::of(protect);
     let Some(index) = tables.iter().position(|table| table.attributes == own) else { return };
@@ -91,7 +93,12 @@ struct Move {
     by_bucket: bool,
 }
 
-fn add_back(problem: &Problem<'_>, tables: &mut Vec<Subtable>, divergence: &mut Divergence<'_>, rng: &mut StdRng) {
+fn add_back(
+    problem: &DecompositionProblem<'_>,
+    tables: &mut Vec<Subtable>,
+    divergence: &mut Divergence<'_>,
+    rng: &mut StdRng,
+) {
     let mut adding = Adding::default();
     divergence.start_from(tables);
     let Some(mut current) = divergence.of(tables) else { return };
@@ -119,7 +126,12 @@ struct Adding {
 
 impl Adding {
     /// The tables after every move that keeps all rules.
-    fn candidates(&mut self, problem: &Problem<'_>, tables: &[Subtable], rng: &mut StdRng) -> Vec<Vec<Subtable>> {
+    fn candidates(
+        &mut self,
+        problem: &DecompositionProblem<'_>,
+        tables: &[Subtable],
+        rng: &mut StdRng,
+    ) -> Vec<Vec<Subtable>> {
         let (mut moves, mut candidates) = (Vec::new(), Vec::new());
         for found in all_moves(problem, tables) {
             if self.closed.contains(&found) {
@@ -146,7 +158,7 @@ impl Adding {
 /// Buckets for what moves release by bucket. Those of a table and an attribute are dealt once, on
 /// all cores: each from a seed of its own.
 fn deal(
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     moves: &[Move],
     candidates: &mut [Vec<Subtable>],
     buckets: &mut HashMap<(usize, usize), Arc<Groups>>,
@@ -165,7 +177,7 @@ fn deal(
     }
 }
 
-fn all_moves(problem: &Problem<'_>, tables: &[Subtable]) -> Vec<Move> {
+fn all_moves(problem: &DecompositionProblem<'_>, tables: &[Subtable]) -> Vec<Move> {
     let mut moves = Vec::new();
     for (table, held) in tables.iter().enumerate() {
         for attribute in (problem.everything() - held.attributes).iter() {
@@ -226,7 +238,7 @@ mod tests {
                 Some(rule).filter(|_| !know.is_empty())
             };
             let rules: Vec<Rule> = (0..4).filter_map(rule).collect();
-            let problem = Problem::new(columns.iter().collect(), cardinalities, rows, rules, &[]);
+            let problem = DecompositionProblem::new(columns.iter().collect(), cardinalities, rows, rules, &[]);
             let mut tables = decompose(&problem, rng).unwrap();
             let mut divergence = Divergence::new(&problem);
             divergence.start_from(&tables);

@@ -5,19 +5,19 @@
 use hedgerow_table::Codes;
 use rand::rngs::StdRng;
 
-use crate::anatomy::{Allowed, Buckets, at_random};
+use crate::anatomy::{BucketGuarantees, Buckets, at_random};
 
 /// Which bucket each row is in, and the protected values of each bucket.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Groups {
     /// [`Groups::NONE`] for rows without a sensitive value.
     pub of_row: Vec<u32>,
-    pub held: Held,
+    pub held: BucketContent,
 }
 
 /// The content of buckets.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Held {
+pub enum BucketContent {
     Dealt(Round),
     Listed(Lists),
 }
@@ -26,9 +26,9 @@ impl Groups {
     pub const NONE: u32 = u32::MAX;
 
     /// `None` when not even one bucket of all rows is allowed.
-    pub fn dealt(column: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut StdRng) -> Option<Groups> {
+    pub fn dealt(column: &Codes, cardinality: usize, allowed: &BucketGuarantees, rng: &mut StdRng) -> Option<Groups> {
         let Buckets { of_row, count } = at_random(column, cardinality, allowed, rng)?;
-        Some(Groups { of_row, held: Held::Dealt(Round::new(&column.counts(cardinality), count)) })
+        Some(Groups { of_row, held: BucketContent::Dealt(Round::new(&column.counts(cardinality), count)) })
     }
 
     /// From the bucket of every row and the values of every bucket, each with how many rows have
@@ -36,13 +36,13 @@ impl Groups {
     pub fn of(of_row: Vec<u32>, members: impl Iterator<Item = Vec<(u32, u32)>>) -> Groups {
         let mut lists = Lists { starts: vec![0], values: Vec::new(), sizes: Vec::new() };
         members.for_each(|values| lists.push(values));
-        Groups { of_row, held: Held::Listed(lists) }
+        Groups { of_row, held: BucketContent::Listed(lists) }
     }
 
     pub fn len(&self) -> usize {
         match &self.held {
-            Held::Dealt(round) => round.buckets as usize,
-            Held::Listed(lists) => lists.sizes.len(),
+            BucketContent::Dealt(round) => round.buckets as usize,
+            BucketContent::Listed(lists) => lists.sizes.len(),
         }
     }
 
@@ -53,8 +53,8 @@ impl Groups {
     /// Rows in a bucket.
     pub fn size(&self, group: u32) -> u32 {
         match &self.held {
-            Held::Dealt(round) => round.size(group),
-            Held::Listed(lists) => lists.sizes[group as usize],
+            BucketContent::Dealt(round) => round.size(group),
+            BucketContent::Listed(lists) => lists.sizes[group as usize],
         }
     }
 }
@@ -76,13 +76,13 @@ pub struct Round {
 /// How a value is dealt: so often to all buckets, once more to those before `to`, and once less to
 /// those before `from`.
 #[derive(Debug, Clone, Copy)]
-pub struct Dealt {
+pub struct DealtValue {
     pub rounds: u32,
     pub from: u32,
     pub to: u32,
 }
 
-impl Dealt {
+impl DealtValue {
     /// Rows with the value in a bucket.
     pub fn count(self, group: u32) -> u32 {
         self.rounds + u32::from(group < self.to) - u32::from(group < self.from)
@@ -109,9 +109,9 @@ impl Round {
         self.full + u32::from(group < self.longer)
     }
 
-    pub fn dealt(&self, value: u32) -> Dealt {
+    pub fn dealt(&self, value: u32) -> DealtValue {
         let (start, end) = (self.starts[value as usize], self.starts[value as usize + 1]);
-        Dealt { rounds: end.0 - start.0, from: start.1, to: end.1 }
+        DealtValue { rounds: end.0 - start.0, from: start.1, to: end.1 }
     }
 
     /// For every value and all buckets that have as many rows of it, and as many rows: these two
@@ -179,8 +179,10 @@ mod tests {
             let most = column.counts(cardinality).into_iter().max().unwrap() as usize;
             let l = rng.random_range(1..4);
             let model = Model::FrequencyLDiversity { l: Ratio::integer(l as u64) };
-            let allowed =
-                Allowed::new(vec![models::guarantee(&model, &Context::default()).unwrap()], Distribution::default());
+            let allowed = BucketGuarantees::new(
+                vec![models::guarantee(&model, &Context::default()).unwrap()],
+                Distribution::default(),
+            );
             let groups = Groups::dealt(&column, cardinality, &allowed, &mut rng);
             assert_eq!(groups.is_some(), most * l <= rows, "case {case}: {codes:?} with {l}");
             let Some(groups) = groups else { continue };
@@ -188,7 +190,7 @@ mod tests {
             for (row, &code) in codes.iter().enumerate() {
                 found[groups.of_row[row] as usize][code as usize] += 1;
             }
-            let Held::Dealt(round) = &groups.held else { panic!("dealt") };
+            let BucketContent::Dealt(round) = &groups.held else { panic!("dealt") };
             for code in 0..cardinality {
                 let most = found.iter().map(|counts| counts[code]).max().unwrap();
                 assert_eq!(round.dealt(code as u32).most(), most, "case {case}: {codes:?}");

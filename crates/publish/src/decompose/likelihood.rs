@@ -11,11 +11,11 @@ use std::ops::Range;
 
 use hedgerow_table::{Codes, parallel};
 
-use super::alike::{Alike, BucketRow, Chunk, NOT_LISTED};
+use super::alike::{Alike, BucketRow, ClassChunk, NOT_LISTED};
 use super::divergence::sensitive_values;
-use super::groups::{Held, Lists, Round};
+use super::groups::{BucketContent, Lists, Round};
 use super::partition::{Division, Partition, Shared};
-use super::{Groups, Problem, Subtable};
+use super::{DecompositionProblem, Groups, Subtable};
 
 /// The statement of a bucketized table by its buckets alone.
 #[derive(Debug)]
@@ -31,14 +31,14 @@ pub struct Own<'a> {
 
 /// How far the rows have been measured, chunk by chunk, once one more attribute distinguishes them.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Measure {
+pub struct LikelihoodProgress {
     next: usize,
     /// The loss so far by rows that still look alike.
     lost: f64,
 }
 
 impl<'a> Own<'a> {
-    pub fn new(problem: &Problem<'a>, table: &Subtable, groups: &Groups) -> Own<'a> {
+    pub fn new(problem: &DecompositionProblem<'a>, table: &Subtable, groups: &Groups) -> Own<'a> {
         let combinations: f64 =
             table.sensitive.iter().map(|attribute| problem.cardinalities[attribute] as f64).product();
         let (value_of, values) = sensitive_values(problem, table.sensitive);
@@ -47,8 +47,8 @@ impl<'a> Own<'a> {
             _ => f64::from(buckets) * f64::from(count) * (f64::from(count) / f64::from(size)).ln(),
         };
         let (listed, without_value) = match &groups.held {
-            Held::Dealt(round) => (round.tally().map(sum_of).sum::<f64>(), 0),
-            Held::Listed(lists) => {
+            BucketContent::Dealt(round) => (round.tally().map(sum_of).sum::<f64>(), 0),
+            BucketContent::Listed(lists) => {
                 let without_value = groups.of_row.iter().filter(|&&group| group == Groups::NONE).count();
                 (lists.tally().map(sum_of).sum::<f64>(), without_value)
             }
@@ -68,13 +68,13 @@ impl<'a> Own<'a> {
     /// releases of them.
     pub fn loss(&self, groups: &Groups, alike: &Alike) -> f64 {
         let lost = |number: usize| {
-            let Chunk { lines, windows, .. } = &alike.chunks[number];
+            let ClassChunk { lines, windows, .. } = &alike.chunks[number];
             let mut more = More::new(self, groups);
             let mut start = 0;
             for class in lines.classes() {
                 let end = start + class.len();
                 match &groups.held {
-                    Held::Dealt(round) if windows[start] != NOT_LISTED => {
+                    BucketContent::Dealt(round) if windows[start] != NOT_LISTED => {
                         more.shared.add(class.len());
                         more.look(round, class, &windows[start..end], |_, within| within.len());
                     }
@@ -93,15 +93,15 @@ impl<'a> Own<'a> {
         groups: &Groups,
         alike: &Alike,
         (column, cardinality): (&Codes, usize),
-        measure: &mut Measure,
+        measure: &mut LikelihoodProgress,
     ) {
-        let Some(Chunk { lines, rows, windows, .. }) = alike.chunks.get(measure.next) else { return };
+        let Some(ClassChunk { lines, rows, windows, .. }) = alike.chunks.get(measure.next) else { return };
         let mut more = More::new(self, groups);
         let mut division = Division::new(cardinality);
         rows.each_class(column, |places, codes| {
             let class = &lines.members()[places.clone()];
             match &groups.held {
-                Held::Dealt(round) if windows[places.start] != NOT_LISTED => {
+                BucketContent::Dealt(round) if windows[places.start] != NOT_LISTED => {
                     division.each_size(codes, |size| more.shared.add(size));
                     more.look(round, class, &windows[places], |place, within| {
                         let code = codes[place];
@@ -116,7 +116,7 @@ impl<'a> Own<'a> {
     }
 
     /// A lower bound of [`Own::loss`] by what has been measured, and whether it is exact.
-    pub fn bound(&self, alike: &Alike, measure: &Measure) -> (f64, bool) {
+    pub fn bound(&self, alike: &Alike, measure: &LikelihoodProgress) -> (f64, bool) {
         (self.mean(measure.lost + alike.least(measure.next)), measure.next == alike.chunks.len())
     }
 
@@ -137,7 +137,7 @@ impl<'a> Own<'a> {
 /// The likelihood that rows that look alike add to each other.
 struct More<'a> {
     own: &'a Own<'a>,
-    held: &'a Held,
+    held: &'a BucketContent,
     logarithms: Logarithms,
     /// Over how many what their buckets say is shared out.
     shared: Shared,
@@ -149,8 +149,8 @@ struct More<'a> {
 impl<'a> More<'a> {
     fn new(own: &'a Own<'a>, groups: &'a Groups) -> More<'a> {
         let of_value = match &groups.held {
-            Held::Dealt(_) => Vec::new(),
-            Held::Listed(_) => vec![0.0; own.values],
+            BucketContent::Dealt(_) => Vec::new(),
+            BucketContent::Listed(_) => vec![0.0; own.values],
         };
         More {
             own,
@@ -202,8 +202,8 @@ impl<'a> More<'a> {
     fn add(&mut self, class: &[BucketRow]) {
         self.shared.add(class.len());
         match self.held {
-            Held::Dealt(round) => self.add_neighbors(round, class),
-            Held::Listed(lists) => self.add_up(lists, class),
+            BucketContent::Dealt(round) => self.add_neighbors(round, class),
+            BucketContent::Listed(lists) => self.add_up(lists, class),
         }
     }
 

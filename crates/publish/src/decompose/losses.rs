@@ -10,16 +10,16 @@ use hedgerow_table::parallel;
 
 use super::alike::Alike;
 use super::entropies::Entropies;
-use super::likelihood::{Measure, Own};
-use super::{Groups, Problem, Subtable};
+use super::likelihood::{LikelihoodProgress, Own};
+use super::{DecompositionProblem, Groups, Subtable};
 
 /// A table with buckets.
 pub type Guarded<'t> = (&'t Subtable, &'t Arc<Groups>);
 
 /// A table by the address of its buckets, and what it releases by row.
-pub type Key = (usize, AttributeSet);
+pub type TableKey = (usize, AttributeSet);
 
-pub fn key((table, groups): Guarded<'_>) -> Key {
+pub fn key((table, groups): Guarded<'_>) -> TableKey {
     (address(groups), table.open())
 }
 
@@ -29,19 +29,19 @@ fn address(groups: &Arc<Groups>) -> usize {
 
 #[derive(Debug)]
 pub struct Losses<'a> {
-    problem: &'a Problem<'a>,
+    problem: &'a DecompositionProblem<'a>,
     /// The statement of each table by its buckets alone, by their address, which the buckets kept
     /// here hold.
     own: HashMap<usize, (Arc<Groups>, Own<'a>)>,
-    known: HashMap<Key, f64>,
+    known: HashMap<TableKey, f64>,
     /// The rows that the cached tables leave alike.
-    alike: HashMap<Key, Arc<Alike>>,
+    alike: HashMap<TableKey, Arc<Alike>>,
     /// Tables with one attribute more that are measured in part, and that attribute.
-    begun: HashMap<Key, (usize, Measure)>,
+    begun: HashMap<TableKey, (usize, LikelihoodProgress)>,
 }
 
 impl<'a> Losses<'a> {
-    pub fn new(problem: &'a Problem<'a>) -> Losses<'a> {
+    pub fn new(problem: &'a DecompositionProblem<'a>) -> Losses<'a> {
         let (own, known, alike, begun) = (HashMap::new(), HashMap::new(), HashMap::new(), HashMap::new());
         Losses { problem, own, known, alike, begun }
     }
@@ -64,7 +64,7 @@ impl<'a> Losses<'a> {
     }
 
     /// A table that is remembered and holds one attribute less than another, and that attribute.
-    fn one_less(&self, (groups, open): Key) -> Option<(usize, &Arc<Alike>)> {
+    fn one_less(&self, (groups, open): TableKey) -> Option<(usize, &Arc<Alike>)> {
         open.iter().find_map(|attribute| Some((attribute, self.alike.get(&(groups, open.without(attribute)))?)))
     }
 
@@ -94,7 +94,7 @@ impl<'a> Losses<'a> {
             if let Some((last, _)) = last
                 && !self.known.contains_key(&key(table))
             {
-                self.begun.entry(key(table)).or_insert((last, Measure::default()));
+                self.begun.entry(key(table)).or_insert((last, LikelihoodProgress::default()));
             }
             is_left
         });
@@ -174,7 +174,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::anatomy::Allowed;
+    use crate::anatomy::BucketGuarantees;
 
     /// By its definition: the share of a row's value in the buckets of all rows that look like it.
     fn by_hand(columns: &[Vec<u32>], open: &[usize], values: &[u32], cardinality: usize, groups: &Groups) -> f64 {
@@ -202,8 +202,10 @@ mod tests {
                 0 => Model::DistinctLDiversity { l: rng.random_range(1..3) },
                 _ => Model::FrequencyLDiversity { l: Ratio::integer(rng.random_range(1..5)) },
             };
-            let allowed =
-                Allowed::new(vec![models::guarantee(&model, &Context::default()).unwrap()], Distribution::default());
+            let allowed = BucketGuarantees::new(
+                vec![models::guarantee(&model, &Context::default()).unwrap()],
+                Distribution::default(),
+            );
             return Groups::dealt(&Codes::from_iter(cardinality, values.iter().copied()), cardinality, &allowed, rng);
         }
         let buckets = rng.random_range(1..6);
@@ -244,7 +246,8 @@ mod tests {
                 .zip(&cardinalities)
                 .map(|(column, &size)| Codes::from_iter(size, column.iter().copied()))
                 .collect();
-            let problem = Problem::new(codes.iter().collect(), cardinalities.clone(), rows, Vec::new(), &[]);
+            let problem =
+                DecompositionProblem::new(codes.iter().collect(), cardinalities.clone(), rows, Vec::new(), &[]);
             let entropies = Entropies::new(&problem);
             let table = |open: &[usize]| Subtable {
                 sensitive: AttributeSet::of(3),

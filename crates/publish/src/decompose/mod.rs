@@ -35,13 +35,13 @@ use hedgerow_audit::max_likelihood::{PublishedBuckets, PublishedTable};
 use hedgerow_policy::{Anonymizer, Policy};
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_release::bucketized::{COUNT, GROUP};
-use hedgerow_release::manifest::Rows;
+use hedgerow_release::manifest::RowTotals;
 use hedgerow_table::InputError;
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
 
 pub use groups::Groups;
-pub use problem::Problem;
+pub use problem::DecompositionProblem;
 pub use regions::Regions;
 pub use rules::Rules;
 
@@ -75,7 +75,7 @@ impl Subtable {
 
     /// As readers see it, to be queried and measured together with others; `None` for one that is
     /// generalized.
-    pub fn published(&self, problem: &Problem<'_>) -> Option<PublishedTable> {
+    pub fn published(&self, problem: &DecompositionProblem<'_>) -> Option<PublishedTable> {
         let column = |attribute: usize| (attribute, problem.columns[attribute].iter().collect::<Vec<u32>>());
         let by_row = self.open().iter().map(column).collect();
         let Some(groups) = &self.groups else { return Some(PublishedTable { by_row, buckets: None }) };
@@ -104,7 +104,7 @@ impl Subtable {
 
 /// Every attribute in a table of its own: no attribute is reachable from another, and no
 /// correlation is left.
-pub fn single_attribute(problem: &Problem<'_>) -> Vec<Subtable> {
+pub fn single_attribute(problem: &DecompositionProblem<'_>) -> Vec<Subtable> {
     (0..problem.columns.len()).map(|attribute| Subtable::plain(AttributeSet::of(attribute))).collect()
 }
 
@@ -122,7 +122,7 @@ fn draft_chosen<'a>(
     bound: &Bound<'a>,
     options: &PublishOptions<'_>,
     rng: &mut StdRng,
-    choose: impl FnOnce(&Bound<'_>, &Rules<'_>, &Problem<'_>, &mut StdRng) -> Result<Vec<Chosen>, Unchosen>,
+    choose: impl FnOnce(&Bound<'_>, &Rules<'_>, &DecompositionProblem<'_>, &mut StdRng) -> Result<Vec<Chosen>, Unchosen>,
 ) -> Result<Draft<'a>, PublishError> {
     refuse(bound.policy)?;
     let rules = Rules::with_found(bound.policy, bound.table, &bound.dependencies_found)?;
@@ -149,10 +149,11 @@ fn draft_chosen<'a>(
     options.progress.check()?;
     let mut warnings = rules.warnings.clone();
     warnings.extend(warning_of_partial(bound, attacked));
+    warnings.extend(regions::warning_of_buckets(bound.policy, &rules, &chosen.tables));
     let losses = losses(&chosen);
     let (tables, codebook) = tables::tables(bound, &rules, &problem, &chosen.tables, rng)?;
     let count = bound.table.rows as u64;
-    let mut draft = Draft::new(tables, codebook, Rows { source: count, out: count, suppressed: 0 }, losses);
+    let mut draft = Draft::new(tables, codebook, RowTotals { source: count, out: count, suppressed: 0 }, losses);
     draft.rules = Some(tables::named_rules(bound, &rules));
     draft.warnings = warnings;
     Ok(draft)
@@ -191,7 +192,7 @@ fn refuse(policy: &Policy) -> Result<(), InputError> {
 pub fn chosen(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     rng: &mut StdRng,
 ) -> Result<Chosen, Unchosen> {
     let choices = choices(bound, rules, problem, rng)?;
@@ -201,7 +202,7 @@ pub fn chosen(
 fn choices(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     rng: &mut StdRng,
 ) -> Result<Vec<Chosen>, Unchosen> {
     let publish = &bound.policy.publish;

@@ -29,7 +29,7 @@ use rand::rngs::StdRng;
 use super::beginnings::{Beginning, Beginnings};
 use super::divergence::sensitive_values;
 use super::integer_program::Program;
-use super::{Groups, Problem, Subtable};
+use super::{DecompositionProblem, Groups, Subtable};
 use crate::rows::shuffle;
 
 /// Steps of the walk for one box; where it takes longer, the programs take over.
@@ -43,7 +43,7 @@ const PROGRAMS_MAX: usize = 20;
 
 /// `None` when there is nothing to protect, nothing else to release, or something is required that
 /// shares alone do not decide.
-pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Subtable>> {
+pub fn multi_sensitive(problem: &DecompositionProblem<'_>, rng: &mut StdRng) -> Option<Vec<Subtable>> {
     let sensitive = problem.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
     let attributes: Vec<usize> = sensitive.iter().collect();
     if attributes.is_empty() || (problem.everything() - sensitive).is_empty() {
@@ -96,7 +96,7 @@ impl Making {
         let core = self.core(l);
         let rows: u64 = core.iter().map(|(_, rows)| rows).sum();
         let enough = if core.len() > COMBINATIONS_FEW { rows / 2 } else { 1 };
-        let mut search = Search::new(&core, needed, enough);
+        let mut search = BoxSearch::new(&core, needed, enough);
         let _ = search.grow(self, &mut vec![Vec::new(); needed.len()], &[Beginnings::EMPTY], 0, 0);
         search.taken > 0
     }
@@ -165,7 +165,7 @@ impl Making {
 /// The walk over combinations of values in search of boxes all of whose rows are there. Rows only
 /// become fewer, so that what was not a box before never becomes one, and the walk goes on where it
 /// found the last one.
-struct Search<'a> {
+struct BoxSearch<'a> {
     combinations: &'a [(Vec<u32>, u64)],
     beginnings: Beginnings,
     needed: &'a [u64],
@@ -178,8 +178,8 @@ struct Search<'a> {
     enough: u64,
 }
 
-impl<'a> Search<'a> {
-    fn new(combinations: &'a [(Vec<u32>, u64)], needed: &'a [u64], enough: u64) -> Search<'a> {
+impl<'a> BoxSearch<'a> {
+    fn new(combinations: &'a [(Vec<u32>, u64)], needed: &'a [u64], enough: u64) -> BoxSearch<'a> {
         let by_frequency = (0..needed.len()).map(|place| {
             let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
             for (codes, rows) in combinations {
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
         });
         let by_frequency = by_frequency.collect();
         let beginnings = Beginnings::new(combinations.iter().map(|(codes, _)| codes.as_slice()));
-        Search { combinations, beginnings, needed, by_frequency, steps: 0, taken: 0, enough }
+        BoxSearch { combinations, beginnings, needed, by_frequency, steps: 0, taken: 0, enough }
     }
 
     /// Whether each beginning occurs with each value behind it.

@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use hedgerow_table::{Codes, with_codes};
 
 /// A row, maybe with what else is known of it.
-pub trait Member: Copy {
+pub trait PartitionRow: Copy {
     fn row(self) -> u32;
 }
 
-impl Member for u32 {
+impl PartitionRow for u32 {
     fn row(self) -> u32 {
         self
     }
@@ -53,12 +53,12 @@ impl Partition {
     }
 
     /// The same classes, with more about every row.
-    pub fn with<M: Member>(&self, more: impl Fn(u32) -> M) -> Partition<M> {
+    pub fn with<M: PartitionRow>(&self, more: impl Fn(u32) -> M) -> Partition<M> {
         Partition { members: self.members.iter().map(|&row| more(row)).collect(), ends: self.ends.clone() }
     }
 }
 
-impl<M: Member> Partition<M> {
+impl<M: PartitionRow> Partition<M> {
     pub fn empty() -> Partition<M> {
         Partition { members: Vec::new(), ends: Vec::new() }
     }
@@ -139,7 +139,7 @@ impl<M: Member> Partition<M> {
     }
 }
 
-fn look_up<M: Member, C: Copy + Into<u32>>(column: &[C], members: &[M], codes: &mut Vec<u32>) {
+fn look_up<M: PartitionRow, C: Copy + Into<u32>>(column: &[C], members: &[M], codes: &mut Vec<u32>) {
     codes.clear();
     codes.extend(members.iter().map(|member| column[member.row() as usize].into()));
 }
@@ -152,7 +152,7 @@ pub struct Division<M> {
     divided: Vec<M>,
 }
 
-impl<M: Member> Division<M> {
+impl<M: PartitionRow> Division<M> {
     pub fn new(cardinality: usize) -> Division<M> {
         Division { counts: vec![0; cardinality], seen: Vec::new(), divided: Vec::new() }
     }

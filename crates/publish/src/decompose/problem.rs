@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use hedgerow_privacy::rules::{AttributeSet, Dependency, Guard, Rule, Schema, Standing, standings};
+use hedgerow_privacy::rules::{AttributeSet, Dependency, Guard, NormalFormStanding, Rule, Schema, standings};
 use hedgerow_privacy::{Context, Distance, Distribution, Model, models};
 use hedgerow_table::{Codes, NoProgress, Progress, Ratio};
 use rand::rngs::StdRng;
 
 use super::{Groups, Subtable};
-use crate::anatomy::Allowed;
+use crate::anatomy::BucketGuarantees;
 
 #[derive(Debug)]
-pub struct Problem<'a> {
+pub struct DecompositionProblem<'a> {
     pub columns: Vec<&'a Codes>,
     pub cardinalities: Vec<usize>,
     /// For every attribute the code of its missing value, where it has one.
@@ -26,7 +26,7 @@ pub struct Problem<'a> {
     require: Vec<Vec<Model>>,
     /// For every attribute which buckets keep all of that; `None` where none do, or nothing is
     /// required.
-    allowed: Vec<Option<Allowed>>,
+    allowed: Vec<Option<BucketGuarantees>>,
     /// The progress of algorithms, in attributes. Once canceled they end early, with tables that
     /// have no meaning.
     pub progress: &'a dyn Progress,
@@ -36,16 +36,16 @@ pub struct Problem<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unsatisfiable(pub usize);
 
-impl<'a> Problem<'a> {
+impl<'a> DecompositionProblem<'a> {
     pub fn new(
         columns: Vec<&'a Codes>,
         cardinalities: Vec<usize>,
         rows: usize,
         rules: Vec<Rule>,
         dependencies: &[Dependency],
-    ) -> Problem<'a> {
+    ) -> DecompositionProblem<'a> {
         let missing = vec![None; columns.len()];
-        Problem::with_missing(columns, cardinalities, missing, rows, rules, dependencies)
+        DecompositionProblem::with_missing(columns, cardinalities, missing, rows, rules, dependencies)
     }
 
     pub fn with_missing(
@@ -55,7 +55,7 @@ impl<'a> Problem<'a> {
         rows: usize,
         rules: Vec<Rule>,
         dependencies: &[Dependency],
-    ) -> Problem<'a> {
+    ) -> DecompositionProblem<'a> {
         let known = dependencies
             .iter()
             .map(|dependency| Schema { attributes: dependency.from.with(dependency.to), guards: Vec::new() });
@@ -73,12 +73,22 @@ impl<'a> Problem<'a> {
             allowed(counts, missing[attribute], &require[attribute])
         });
         let allowed = allowed.collect();
-        Problem { columns, cardinalities, missing, rows, rules, known, require, allowed, progress: &NoProgress }
+        DecompositionProblem {
+            columns,
+            cardinalities,
+            missing,
+            rows,
+            rules,
+            known,
+            require,
+            allowed,
+            progress: &NoProgress,
+        }
     }
 
     /// The same problem, with algorithms that report progress.
-    pub fn watched(self, progress: &'a dyn Progress) -> Problem<'a> {
-        Problem { progress, ..self }
+    pub fn watched(self, progress: &'a dyn Progress) -> DecompositionProblem<'a> {
+        DecompositionProblem { progress, ..self }
     }
 
     /// An attribute's codes, and how many there are.
@@ -154,12 +164,12 @@ impl<'a> Problem<'a> {
         self.known.iter().map(|known| Subtable::plain(known.attributes)).collect()
     }
 
-    pub fn standings(&self, tables: &[Subtable]) -> Vec<Standing> {
+    pub fn standings(&self, tables: &[Subtable]) -> Vec<NormalFormStanding> {
         standings(&self.rules, &self.schemas(tables))
     }
 
     pub fn is_kept(&self, tables: &[Subtable]) -> bool {
-        self.standings(tables).iter().all(Standing::is_kept)
+        self.standings(tables).iter().all(NormalFormStanding::is_kept)
     }
 
     /// Takes attributes out of tables until a rule is kept. Less is reachable after every step, so
@@ -167,7 +177,7 @@ impl<'a> Problem<'a> {
     pub(super) fn keep(&self, rule: usize, tables: &mut Vec<Subtable>) -> Result<(), Unsatisfiable> {
         loop {
             let standing = &standings(&self.rules[rule..=rule], &self.schemas(tables))[0];
-            let Standing::Broken(way) = standing else { return Ok(()) };
+            let NormalFormStanding::Broken(way) = standing else { return Ok(()) };
             // What attackers know cannot be taken from them: the last step that is ours.
             let ours = way.iter().rev().find(|hop| hop.table < tables.len()).ok_or(Unsatisfiable(rule))?;
             isolate(ours.to, tables);
@@ -218,7 +228,7 @@ pub(super) fn isolate(attribute: usize, tables: &mut Vec<Subtable>) {
 
 /// Which buckets of an attribute are allowed; `None` when not even one of all rows is, or nothing
 /// is required.
-fn allowed(counts: Vec<u64>, missing: Option<u32>, require: &[Model]) -> Option<Allowed> {
+fn allowed(counts: Vec<u64>, missing: Option<u32>, require: &[Model]) -> Option<BucketGuarantees> {
     if require.is_empty() || !require.iter().all(can_be_kept) {
         return None;
     }
@@ -226,7 +236,7 @@ fn allowed(counts: Vec<u64>, missing: Option<u32>, require: &[Model]) -> Option<
     let guarantees = require.iter().map(|model| models::guarantee(model, &context).ok()).collect::<Option<Vec<_>>>()?;
     let occurring = (0..).zip(&counts).filter(|(_, count)| **count > 0);
     let values: Vec<(u32, u32)> = occurring.map(|(code, &count)| (code, count as u32)).collect();
-    let allowed = Allowed::new(guarantees, Distribution::new(counts, None));
+    let allowed = BucketGuarantees::new(guarantees, Distribution::new(counts, None));
     (!values.is_empty() && allowed.holds(&values)).then_some(allowed)
 }
 

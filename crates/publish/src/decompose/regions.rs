@@ -7,10 +7,10 @@
 
 use std::sync::Arc;
 
-use hedgerow_policy::{Attribute, KnownRows, Method, Policy, Role, Rule};
+use hedgerow_policy::{Anonymizer, Attribute, KnownRows, Method, Policy, Role, Rule};
 use hedgerow_table::{InputError, Progress};
 
-use super::{Groups, Problem, Rules, Subtable};
+use super::{DecompositionProblem, Groups, Rules, Subtable};
 use crate::bind::Bound;
 use crate::error::PublishError;
 use crate::generalized::Recoded;
@@ -55,16 +55,18 @@ impl Regions {
     }
 }
 
-/// The same tables, every guardian generalized.
+/// The same tables, every guardian generalized that has no coarser values.
 pub(super) fn generalized(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     mut tables: Vec<Subtable>,
 ) -> Result<Vec<Subtable>, PublishError> {
     for table in tables.iter_mut().filter(|table| table.groups.is_some()) {
         let Some(sensitive) = table.sensitive.iter().next() else { continue };
-        refuse_coarse(bound.policy, rules, table)?;
+        if !coarse(bound.policy, rules, table).is_empty() {
+            continue;
+        }
         let policy = policy_of(bound.policy, rules, problem, table, sensitive);
         let found = {
             let own = Bound::new(&policy, bound.table)?;
@@ -84,20 +86,40 @@ pub(super) fn generalized(
     Ok(tables)
 }
 
-/// A label over values that were made coarser would cover other values of the source than its text
-/// says: 1000 stands for those from 500 on.
-fn refuse_coarse(policy: &Policy, rules: &Rules<'_>, table: &Subtable) -> Result<(), PublishError> {
-    let generalized: Vec<&str> = table.open().iter().map(|attribute| rules.columns[attribute].name.as_str()).collect();
-    let is_coarse =
-        |attribute: &&Attribute| attribute.coarsen.is_some() && generalized.contains(&attribute.name.as_str());
-    let Some(attribute) = policy.attributes.iter().find(is_coarse) else { return Ok(()) };
-    let problem =
-        format!("`{}` has `coarsen`, and `anonymizer = \"mondrian\"` would generalize what that gives", attribute.name);
-    let hint = "set `anonymizer = \"anatomy\"`, or remove `coarsen`: Mondrian generalizes the values themselves";
-    Err(InputError::new(policy.publish.place.clone(), problem, hint).into())
+/// Attributes of a guardian that `coarsen` names. A label over values that were made coarser would
+/// cover other values of the source than its text says (1000 stands for those from 500 on), so that
+/// such a guardian keeps its buckets.
+fn coarse<'p>(policy: &'p Policy, rules: &Rules<'_>, table: &Subtable) -> Vec<&'p str> {
+    let open: Vec<&str> = table.open().iter().map(|attribute| rules.columns[attribute].name.as_str()).collect();
+    let is_coarse = |attribute: &&Attribute| attribute.coarsen.is_some() && open.contains(&attribute.name.as_str());
+    policy.attributes.iter().filter(is_coarse).map(|attribute| attribute.name.as_str()).collect()
 }
 
-fn policy_of(policy: &Policy, rules: &Rules<'_>, problem: &Problem<'_>, table: &Subtable, sensitive: usize) -> Policy {
+/// A warning about guardians that were not generalized though the policy says so.
+pub(super) fn warning_of_buckets(policy: &Policy, rules: &Rules<'_>, tables: &[Subtable]) -> Option<InputError> {
+    let in_buckets = tables.iter().filter(|table| table.groups.is_some() && table.regions.is_none());
+    let mut names: Vec<&str> = in_buckets.flat_map(|table| coarse(policy, rules, table)).collect();
+    names.sort_unstable();
+    names.dedup();
+    if policy.publish.anonymizer != Anonymizer::Mondrian || names.is_empty() {
+        return None;
+    }
+    let problem = format!(
+        "a table with {} has its sensitive values in buckets: `anonymizer = \"mondrian\"` generalizes no value that \
+         `coarsen` gave",
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    );
+    let hint = "remove `coarsen` to have the values generalized";
+    Some(InputError::new(policy.publish.place.clone(), problem, hint).about("policy", names, None))
+}
+
+fn policy_of(
+    policy: &Policy,
+    rules: &Rules<'_>,
+    problem: &DecompositionProblem<'_>,
+    table: &Subtable,
+    sensitive: usize,
+) -> Policy {
     let name = |attribute: usize| rules.columns[attribute].name.clone();
     let held: Vec<String> = table.attributes.iter().map(name).collect();
     let mut own = policy.clone();

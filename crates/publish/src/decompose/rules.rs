@@ -8,7 +8,7 @@ use hedgerow_privacy::rules::{
 };
 use hedgerow_table::{Codes, Column, InputError, Layout, Table, parallel};
 
-use super::Problem;
+use super::DecompositionProblem;
 use crate::error::PublishError;
 
 /// The rules of a policy, bound to columns by number.
@@ -157,7 +157,7 @@ impl<'a> Rules<'a> {
 
     /// The problem of a decomposition: the reduced rules, each for the attribute that stands for
     /// what it protects.
-    pub fn problem(&self) -> Problem<'a> {
+    pub fn problem(&self) -> DecompositionProblem<'a> {
         let rules = self.reduced.kept.iter().filter_map(|&kept| {
             let protect = self.representative(kept)?;
             Some(Rule { protect: AttributeSet::of(protect), ..self.rules[kept].clone() })
@@ -165,7 +165,14 @@ impl<'a> Rules<'a> {
         let columns = self.columns.iter().map(|column| &column.codes).collect();
         let cardinalities = self.columns.iter().map(|column| column.domain.cardinality()).collect();
         let missing = self.columns.iter().map(|column| column.domain.missing_code()).collect();
-        Problem::with_missing(columns, cardinalities, missing, self.rows, rules.collect(), &self.dependencies)
+        DecompositionProblem::with_missing(
+            columns,
+            cardinalities,
+            missing,
+            self.rows,
+            rules.collect(),
+            &self.dependencies,
+        )
     }
 
     /// Dependencies that the table has and the policy does not name, about attributes that some

@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 
 use super::divergence::sensitive_values;
 use super::rules::Rules;
-use super::{Groups, Problem, Regions, Subtable};
+use super::{DecompositionProblem, Groups, Regions, Subtable};
 use crate::bind::Bound;
 use crate::draft::DraftTable;
 use crate::error::PublishError;
@@ -37,7 +37,7 @@ pub(super) fn named_rules(bound: &Bound<'_>, rules: &Rules<'_>) -> Vec<NamedRule
 pub(super) fn tables<'a>(
     bound: &Bound<'a>,
     rules: &Rules<'a>,
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     tables: &[Subtable],
     rng: &mut StdRng,
 ) -> Result<(Vec<DraftTable<'a>>, Codebook), PublishError> {
@@ -60,7 +60,7 @@ pub(super) fn tables<'a>(
 struct Drafting<'d, 'a> {
     bound: &'d Bound<'a>,
     rules: &'d Rules<'a>,
-    problem: &'d Problem<'d>,
+    problem: &'d DecompositionProblem<'d>,
     codebook: Codebook,
     drafts: Vec<DraftTable<'a>>,
 }
@@ -117,8 +117,8 @@ impl<'a> Drafting<'_, 'a> {
         columns.push(group(groups.of_row.iter().map(number).collect()));
         self.add(folder.clone(), "quasi", columns);
 
-        let Counted { groups: group_of_count, rows, counts, distinct } =
-            Counted::new(self.problem, table, groups, &numbers);
+        let BucketCounts { groups: group_of_count, rows, counts, distinct } =
+            BucketCounts::new(self.problem, table, groups, &numbers);
         let mut columns = vec![group(group_of_count)];
         columns.extend(table.sensitive.iter().map(|attribute| {
             let column: &'a Column = self.rules.columns[attribute];
@@ -163,7 +163,7 @@ impl<'a> Drafting<'_, 'a> {
 
 /// The rows of `sensitive`: every combination of sensitive values that occurs in a bucket, and how
 /// often.
-struct Counted {
+struct BucketCounts {
     groups: Vec<u32>,
     /// Some row of the source with the combination.
     rows: Vec<u32>,
@@ -172,8 +172,8 @@ struct Counted {
     distinct: Domain,
 }
 
-impl Counted {
-    fn new(problem: &Problem<'_>, table: &Subtable, groups: &Groups, numbers: &[u32]) -> Counted {
+impl BucketCounts {
+    fn new(problem: &DecompositionProblem<'_>, table: &Subtable, groups: &Groups, numbers: &[u32]) -> BucketCounts {
         let (value_of, values) = sensitive_values(problem, table.sensitive);
         let mut row_with = vec![0u32; values];
         let mut pairs: Vec<u64> = Vec::with_capacity(problem.rows);
@@ -190,7 +190,7 @@ impl Counted {
         distinct.sort_unstable();
         distinct.dedup();
         let place = |count: i64| distinct.binary_search(&count).expect("collected above") as u32;
-        Counted {
+        BucketCounts {
             groups: runs.iter().map(|&(pair, _)| (pair >> 32) as u32).collect(),
             rows: runs.iter().map(|&(pair, _)| row_with[pair as u32 as usize]).collect(),
             counts: Codes::from_iter(distinct.len(), runs.iter().map(|&(_, count)| place(count))),

@@ -1,17 +1,22 @@
 //! Tables that leak are never written, whichever algorithm chose them.
 
 use hedgerow_policy::Algorithm;
-use hedgerow_privacy::rules::Standing;
+use hedgerow_privacy::rules::NormalFormStanding;
 use hedgerow_table::NoProgress;
 use rand::SeedableRng;
 
-use super::attack::{Limits, attack};
+use super::attack::{AttackLimits, attack};
 use super::*;
 use crate::bind::read_source;
 use crate::options::PublishOptions;
 
 /// A table that releases one attribute by bucket.
-fn in_buckets(problem: &Problem<'_>, attributes: [usize; 3], sensitive: usize, of_row: [u32; 6]) -> Subtable {
+fn in_buckets(
+    problem: &DecompositionProblem<'_>,
+    attributes: [usize; 3],
+    sensitive: usize,
+    of_row: [u32; 6],
+) -> Subtable {
     let column = problem.columns[sensitive];
     let members = (0..3).map(|bucket| {
         let mut values: Vec<(u32, u32)> =
@@ -41,7 +46,7 @@ fn a_breach_found_by_the_attack_refuses_the_release() {
             in_buckets(problem, [hospital, race, zipcode], zipcode, second),
         ];
         // As if normal form had been judged wrongly.
-        let standings = vec![Standing::NotReachable; problem.rules.len()];
+        let standings = vec![NormalFormStanding::NotReachable; problem.rules.len()];
         Ok(vec![Chosen { algorithm: Algorithm::Gd, tables, kl: None, standings }])
     });
     let Err(PublishError::Ineligible(why)) = naive else { panic!("drafted: {naive:?}") };
@@ -49,7 +54,7 @@ fn a_breach_found_by_the_attack_refuses_the_release() {
     assert!(draft_chosen(&bound, &options, &mut rng, choices).is_ok());
 }
 
-/// What was not tried is reported to the publisher.
+/// Attacks that were not tried are reported to the publisher.
 #[test]
 fn how_far_the_attack_went_is_reported() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/six-patients/decompose.toml");
@@ -62,7 +67,7 @@ fn how_far_the_attack_went_is_reported() {
     let tables = [[gender, zipcode, icd], [hospital, gender, zipcode]]
         .map(|attributes| in_buckets(&rules.problem(), attributes, zipcode, of_row));
     let attacked = |limits| attack(&rules.problem(), &rules.columns, &tables, limits);
-    assert_eq!(warning_of_partial(&bound, attacked(Limits::default())), None);
-    let partial = warning_of_partial(&bound, attacked(Limits { words: 0, cells: 0 })).unwrap();
+    assert_eq!(warning_of_partial(&bound, attacked(AttackLimits::default())), None);
+    let partial = warning_of_partial(&bound, attacked(AttackLimits { words: 0, cells: 0 })).unwrap();
     assert!(partial.problem.contains("partial: the tables that share gender, zipcode"), "{partial:?}");
 }

@@ -23,12 +23,12 @@ use super::coloring::dsatur;
 use super::divergence::Divergence;
 use super::junction::separators;
 use super::problem::Unsatisfiable;
-use super::{Problem, Subtable};
+use super::{DecompositionProblem, Subtable};
 
 /// Rows that decide which of several tables is taken.
 const SAMPLE_MAX: usize = 1 << 14;
 
-pub fn uad(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Unsatisfiable> {
+pub fn uad(problem: &DecompositionProblem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Unsatisfiable> {
     let attributes = problem.columns.len();
     // Which attributes some rule protects from whom, and the same without direction.
     let mut protected_from = vec![AttributeSet::EMPTY; attributes];
@@ -76,7 +76,12 @@ pub fn uad(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Uns
     Ok(tables)
 }
 
-fn made(problem: &Problem<'_>, table: AttributeSet, sensitive: Option<usize>, rng: &mut StdRng) -> Subtable {
+fn made(
+    problem: &DecompositionProblem<'_>,
+    table: AttributeSet,
+    sensitive: Option<usize>,
+    rng: &mut StdRng,
+) -> Subtable {
     match sensitive {
         Some(sensitive) => problem.bucketized(table, sensitive, rng),
         None => Subtable::plain(table),
@@ -86,7 +91,7 @@ fn made(problem: &Problem<'_>, table: AttributeSet, sensitive: Option<usize>, rn
 /// Of what may be released by bucket together with a table: those that most of the table's
 /// attributes must not lead to.
 fn most_guarded(
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     table: AttributeSet,
     outside: AttributeSet,
     protected_from: &[AttributeSet],
@@ -103,7 +108,7 @@ fn most_guarded(
 /// Of several tables the one that keeps the most of a sample when all it omits stands alone; of
 /// equals the first.
 fn closest(
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     found: &[(AttributeSet, Option<usize>)],
     rng: &mut StdRng,
 ) -> (AttributeSet, Option<usize>) {
@@ -115,7 +120,7 @@ fn closest(
     let rows = problem.rows.div_ceil(step);
     let (cardinalities, rules) = (problem.cardinalities.clone(), problem.rules.clone());
     let missing = problem.missing.clone();
-    let sample = Problem::with_missing(columns.iter().collect(), cardinalities, missing, rows, rules, &[]);
+    let sample = DecompositionProblem::with_missing(columns.iter().collect(), cardinalities, missing, rows, rules, &[]);
     let decompositions = found.iter().map(|&(table, sensitive)| {
         let table = made(&sample, table, sensitive, rng);
         let alone = (problem.everything() - table.attributes).iter().map(|one| Subtable::plain(AttributeSet::of(one)));
@@ -129,7 +134,7 @@ fn closest(
 
 /// A protected attribute that was left alone takes in all that may be released with it, what its
 /// rules know first.
-fn accompany(problem: &Problem<'_>, tables: &mut [Subtable], index: usize, rng: &mut StdRng) {
+fn accompany(problem: &DecompositionProblem<'_>, tables: &mut [Subtable], index: usize, rng: &mut StdRng) {
     let own = tables[index].attributes;
     let Some(protect) = own.iter().next().filter(|&one| own.len() == 1 && problem.can_be_bucketized(one)) else {
         return;

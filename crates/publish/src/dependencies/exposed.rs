@@ -1,4 +1,4 @@
-//! Whom a draft exposes once its classes are divided by what follows from what is known.
+//! The people whom a draft exposes once its classes are divided by what follows from what is known.
 //!
 //! The rows of a draft are those of the source, so that each is judged by itself: an attacker who
 //! believes a dependency is wrong about the rows that deviate from it, and finds the others. A row
@@ -15,12 +15,12 @@ use hedgerow_policy::{Method, Rule};
 use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Codes, Column, Domain, Table, TableError};
 use hedgerow_verify::check::NamedRule;
-use hedgerow_verify::closure::{Fitting, Judged, UnitsJudged, failing_people, failing_rows, failing_units};
+use hedgerow_verify::closure::{JudgedRows, RowFitting, UnitsJudged, failing_people, failing_rows, failing_units};
 
-use super::narrowed::{Left, numbered};
+use super::narrowed::{NarrowedValues, numbered};
 use super::{Dependencies, Known};
 use crate::bind::Bound;
-use crate::draft::{Content, Draft};
+use crate::draft::{Draft, DraftContent};
 use crate::rows::ReleasedColumn;
 
 /// Sets of dependencies that rows follow, and that are looked at one by one. Rows of other sets are
@@ -28,7 +28,7 @@ use crate::rows::ReleasedColumn;
 const SETS_MAX: usize = 32;
 
 /// The sides of a dependency.
-type Sides = (Vec<String>, String);
+type DependencySides = (Vec<String>, String);
 
 /// The rows of a draft, in the order of the source.
 pub(super) struct DraftRows<'a> {
@@ -40,7 +40,7 @@ pub(super) struct DraftRows<'a> {
     /// The unit of each released row, and how many units there are.
     units: Option<(Vec<u32>, usize)>,
     /// The values that cells leave, by the sides of the dependency.
-    left: RefCell<HashMap<Sides, Option<Rc<Left>>>>,
+    left: RefCell<HashMap<DependencySides, Option<Rc<NarrowedValues>>>>,
 }
 
 /// Which people a rule no longer protects.
@@ -57,7 +57,7 @@ impl<'a> DraftRows<'a> {
         if !matches!(method, Method::FullDomain | Method::Mondrian | Method::BestCut | Method::Cluster) {
             return None;
         }
-        let Content::Columns { columns, kept } = &draft.tables.first()?.content else { return None };
+        let DraftContent::Columns { columns, kept } = &draft.tables.first()?.content else { return None };
         let rows = 0..bound.table.rows as u32;
         let kept: Vec<u32> = match kept {
             Some(kept) => rows.filter(|&row| kept[row as usize]).collect(),
@@ -82,12 +82,12 @@ impl<'a> DraftRows<'a> {
     }
 
     /// The values of a known attribute that the other cells of each row leave.
-    fn left(&self, known: &Known) -> Option<Rc<Left>> {
+    fn left(&self, known: &Known) -> Option<Rc<NarrowedValues>> {
         let sides = (known.from.clone(), known.to.clone());
         let mut found = self.left.borrow_mut();
         let left = found.entry(sides).or_insert_with(|| {
             let (table, columns) = (self.bound.table, self.columns);
-            Left::of(table, columns, self.codebook, &self.kept, known).map(Rc::new)
+            NarrowedValues::of(table, columns, self.codebook, &self.kept, known).map(Rc::new)
         });
         left.clone()
     }
@@ -158,8 +158,9 @@ impl<'a> DraftRows<'a> {
         let mut known: Vec<(Codes, usize)> = rule.know.iter().filter_map(|name| self.seen(name)).collect();
         let (shows, follows): (Vec<&Known>, Vec<&Known>) = also.partition(|also| also.shows);
         known.extend(follows.iter().filter_map(|also| self.seen(&also.to)));
-        let left: Vec<Rc<Left>> = shows.iter().filter_map(|also| self.left(also)).collect();
-        let (exact, left): (Vec<Rc<Left>>, Vec<Rc<Left>>) = left.into_iter().partition(|left| left.is_exact());
+        let left: Vec<Rc<NarrowedValues>> = shows.iter().filter_map(|also| self.left(also)).collect();
+        let (exact, left): (Vec<Rc<NarrowedValues>>, Vec<Rc<NarrowedValues>>) =
+            left.into_iter().partition(|left| left.is_exact());
         known.extend(
             exact.iter().map(|left| (Codes::from_iter(left.sets.len(), left.of_row.iter().copied()), left.sets.len())),
         );
@@ -176,7 +177,7 @@ impl<'a> DraftRows<'a> {
         };
         let known: Vec<(&Codes, usize)> = known.iter().map(|(codes, values)| (codes, *values)).collect();
         let protect = protect.as_ref().map(|(codes, domain)| (codes, *domain));
-        let judged = Judged { known: &known, protect, rows: self.kept.len(), counts: None };
+        let judged = JudgedRows { known: &known, protect, rows: self.kept.len(), counts: None };
         let place = self.bound.policy.path.display().to_string();
         let linked = self.bound.policy.publish.link;
         let units = self.units.as_ref();
@@ -185,13 +186,13 @@ impl<'a> DraftRows<'a> {
             (true, None) => failing_rows(&judged, &named, &place),
             (true, Some(units)) => failing_units(&judged, &named, units, &place),
             (false, None) => {
-                let kinds = Kinds::new(&left, self.kept.len());
+                let kinds = ExposedKinds::new(&left, self.kept.len());
                 let fits = |person: u32, row: u32| kinds.fit(person, row);
-                let fitting = Fitting { person: &kinds.person, row: &kinds.row, fits: &fits };
+                let fitting = RowFitting { person: &kinds.person, row: &kinds.row, fits: &fits };
                 failing_people(&judged, fitting, &named, &place)
             }
             (false, Some(units)) => {
-                let kinds = Kinds::new(&left, self.kept.len());
+                let kinds = ExposedKinds::new(&left, self.kept.len());
                 kinds.failing_units(&judged, &named, units, &place)
             }
         }
@@ -199,8 +200,8 @@ impl<'a> DraftRows<'a> {
 }
 
 /// People by their values, and rows by the values that they are left.
-struct Kinds<'a> {
-    left: &'a [Rc<Left>],
+struct ExposedKinds<'a> {
+    left: &'a [Rc<NarrowedValues>],
     person: Vec<u32>,
     row: Vec<u32>,
     people: Vec<Vec<u32>>,
@@ -211,11 +212,11 @@ struct Kinds<'a> {
 /// left other values count as other classes.
 const UNIT_KINDS_MAX: usize = 64;
 
-impl<'a> Kinds<'a> {
-    fn new(left: &'a [Rc<Left>], rows: usize) -> Kinds<'a> {
+impl<'a> ExposedKinds<'a> {
+    fn new(left: &'a [Rc<NarrowedValues>], rows: usize) -> ExposedKinds<'a> {
         let (person, people) = numbered(rows, left.len(), |row, place| left[place].own[row]);
         let (row, rows) = numbered(rows, left.len(), |row, place| left[place].of_row[row]);
-        Kinds { left, person, row, people, rows }
+        ExposedKinds { left, person, row, people, rows }
     }
 
     fn fit(&self, person: u32, row: u32) -> bool {
@@ -225,14 +226,15 @@ impl<'a> Kinds<'a> {
 
     fn failing_units(
         &self,
-        judged: &Judged<'_>,
+        judged: &JudgedRows<'_>,
         named: &NamedRule,
         units: UnitsJudged<'_>,
         place: &str,
     ) -> Result<Vec<bool>, TableError> {
         let divided_by = |codes: &Codes, values: usize| {
             let known: Vec<(&Codes, usize)> = judged.known.iter().copied().chain([(codes, values)]).collect();
-            let judged = Judged { known: &known, protect: judged.protect, rows: judged.rows, counts: judged.counts };
+            let judged =
+                JudgedRows { known: &known, protect: judged.protect, rows: judged.rows, counts: judged.counts };
             failing_units(&judged, named, units, place)
         };
         if self.people.len() > UNIT_KINDS_MAX {

@@ -7,7 +7,7 @@ use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Column, Table};
 
 use super::Known;
-use crate::related::Cells;
+use crate::related::LabeledCells;
 use crate::rows::ReleasedColumn;
 
 /// Pairs of a label and a value that are compared by what the codebook says of the label. Beyond,
@@ -16,7 +16,7 @@ const COMPARED_MAX: usize = 20_000_000;
 
 /// By released row, the values of an attribute that the other cells of the row leave.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct NarrowedValues {
     /// By row, the number of its set.
     pub(super) of_row: Vec<u32>,
     /// Ascending codes of the attribute.
@@ -25,7 +25,7 @@ pub(super) struct Left {
     pub(super) own: Vec<u32>,
 }
 
-impl Left {
+impl NarrowedValues {
     /// `None` where the cells exclude nothing, or are not released.
     pub(super) fn of(
         table: &Table,
@@ -33,13 +33,16 @@ impl Left {
         codebook: &Codebook,
         kept: &[u32],
         known: &Known,
-    ) -> Option<Left> {
+    ) -> Option<NarrowedValues> {
         let to = table.column(&known.to)?;
         let from = known.from.iter().map(|name| table.column(name)).collect::<Option<Vec<&Column>>>()?;
         let released = |name: &String| columns.iter().find(|column| column.name == *name);
-        let cells =
-            known.from.iter().zip(&from).map(|(name, column)| Some(Cells::new(column, released(name)?, codebook)));
-        let cells = cells.collect::<Option<Vec<Cells<'_>>>>()?;
+        let cells = known
+            .from
+            .iter()
+            .zip(&from)
+            .map(|(name, column)| Some(LabeledCells::new(column, released(name)?, codebook)));
+        let cells = cells.collect::<Option<Vec<LabeledCells<'_>>>>()?;
         let own: Vec<u32> = kept.iter().map(|&row| to.codes.get(row as usize)).collect();
         // What the attacker knows: the most frequent value for every combination of the others.
         let (group_of_row, combinations) = numbered(table.rows, from.len(), |row, place| from[place].codes.get(row));
@@ -60,12 +63,12 @@ impl Left {
                 values.extend(covered.map(|(_, value)| *value));
             }
         }
-        let mut left = Left::numbered(&labels_of_row, values, own);
-        left.take_labels_of_one_value(&Cells::new(to, released(&known.to)?, codebook), kept);
+        let mut left = NarrowedValues::numbered(&labels_of_row, values, own);
+        left.take_labels_of_one_value(&LabeledCells::new(to, released(&known.to)?, codebook), kept);
         left.excludes().then_some(left)
     }
 
-    fn numbered(labels_of_row: &[u32], values: Vec<HashSet<u32>>, own: Vec<u32>) -> Left {
+    fn numbered(labels_of_row: &[u32], values: Vec<HashSet<u32>>, own: Vec<u32>) -> NarrowedValues {
         let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut sets: Vec<Vec<u32>> = Vec::new();
         let of_labels: Vec<u32> = values
@@ -80,11 +83,11 @@ impl Left {
             })
             .collect();
         let of_row = labels_of_row.iter().map(|&labels| of_labels[labels as usize]).collect();
-        Left { of_row, sets, own }
+        NarrowedValues { of_row, sets, own }
     }
 
     /// A label that stands for one value shows that one.
-    fn take_labels_of_one_value(&mut self, cells: &Cells<'_>, kept: &[u32]) {
+    fn take_labels_of_one_value(&mut self, cells: &LabeledCells<'_>, kept: &[u32]) {
         let labels: Vec<usize> = kept.iter().map(|&row| cells.of_row(row as usize)).collect();
         let count = labels.iter().max().map_or(0, |last| last + 1);
         let (mut one, mut several) = (vec![None; count], vec![false; count]);

@@ -16,10 +16,10 @@
 //! each side of a large part, so that uneven cuts cannot follow one another for long: O(n log n) in
 //! all for a fixed number of attributes.
 
-use hedgerow_table::frequency::Field;
+use hedgerow_table::frequency::KeyField;
 
 use super::mondrian::{finish, found, rows_in};
-use super::partition::{Class, Divide, Fields, Key, Part, Scratch, move_apart, move_left};
+use super::partition::{Class, Divide, Fields, PackedKey, RegionRows, Scratch, move_apart, move_left};
 use super::rules::Rules;
 use hedgerow_cuts::decide;
 use hedgerow_cuts::{Axis, Shape, Span};
@@ -45,11 +45,11 @@ pub struct BestCut<'a> {
 struct Candidate {
     score: f64,
     attribute: usize,
-    cut: Cut,
+    cut: AxisCut,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Cut {
+enum AxisCut {
     /// Values from this rank on go to the right.
     Before(u32),
     /// Into the children of a node.
@@ -59,7 +59,12 @@ enum Cut {
 }
 
 impl<const W: usize> Divide<W> for BestCut<'_> {
-    fn divide(&self, keys: &mut [Key<W>], part: &Part<W>, scratch: &mut Scratch) -> Option<Vec<Part<W>>> {
+    fn divide(
+        &self,
+        keys: &mut [PackedKey<W>],
+        part: &RegionRows<W>,
+        scratch: &mut Scratch,
+    ) -> Option<Vec<RegionRows<W>>> {
         if !decide::can_divide(keys.len() as u64, self.rules.minimum()) {
             return None;
         }
@@ -84,14 +89,14 @@ impl<const W: usize> Divide<W> for BestCut<'_> {
             let Candidate { attribute, cut, .. } = candidate;
             let field = self.fields.judged[attribute];
             match cut {
-                Cut::Before(rank) => self.cut_in_two(keys, part, attribute, field, rank, scratch),
-                Cut::Apart => self.cut_apart(keys, part, attribute, None, scratch),
-                Cut::Out(child) => self.cut_apart(keys, part, attribute, Some(child), scratch),
+                AxisCut::Before(rank) => self.cut_in_two(keys, part, attribute, field, rank, scratch),
+                AxisCut::Apart => self.cut_apart(keys, part, attribute, None, scratch),
+                AxisCut::Out(child) => self.cut_apart(keys, part, attribute, Some(child), scratch),
             }
         })
     }
 
-    fn finish(&self, keys: &[Key<W>], part: &Part<W>) -> Class<W> {
+    fn finish(&self, keys: &[PackedKey<W>], part: &RegionRows<W>) -> Class<W> {
         finish(self.axes, self.fields, self.tight, keys, part)
     }
 }
@@ -118,7 +123,7 @@ impl BestCut<'_> {
     fn weigh(&self, attribute: usize, region: Span, rows: u64, values: &[(u32, u32)], candidates: &mut Vec<Candidate>) {
         let axis = &self.axes[attribute];
         let mut own: Vec<Candidate> = Vec::new();
-        let mut add = |score: f64, cut: Cut| {
+        let mut add = |score: f64, cut: AxisCut| {
             if score > 0.0 {
                 own.push(Candidate { score: score * self.weights[attribute], attribute, cut });
             }
@@ -132,7 +137,7 @@ impl BestCut<'_> {
             if missing.min(rows - missing) >= self.rules.minimum() {
                 // Nothing else can be cut before; half is a guess at what the others then win.
                 let sides = [(missing, 0.0), (rows - missing, 0.5)];
-                add(score(rows, 1.0, sides.into_iter()), Cut::Before(line.present()));
+                add(score(rows, 1.0, sides.into_iter()), AxisCut::Before(line.present()));
             }
         } else {
             self.weigh_between(axis, region, rows, values, &mut add);
@@ -149,7 +154,7 @@ impl BestCut<'_> {
         region: Span,
         rows: u64,
         values: &[(u32, u32)],
-        add: &mut impl FnMut(f64, Cut),
+        add: &mut impl FnMut(f64, AxisCut),
     ) {
         let (weight, least) = (axis.weight(region), self.least(rows));
         let region = axis.clipped(region, found(values));
@@ -164,7 +169,7 @@ impl BestCut<'_> {
                 (left, axis.weight(Span::new(region.first, rank - 1))),
                 (rows - left, axis.weight(Span::new(rank, region.last))),
             ];
-            add(score(rows, weight, sides.into_iter()), Cut::Before(rank));
+            add(score(rows, weight, sides.into_iter()), AxisCut::Before(rank));
         }
     }
 
@@ -175,7 +180,7 @@ impl BestCut<'_> {
         children: &[(Span, u64)],
         rows: u64,
         values: &[(u32, u32)],
-        add: &mut impl FnMut(f64, Cut),
+        add: &mut impl FnMut(f64, AxisCut),
     ) {
         let weight = axis.weight(node);
         let least = self.least(rows);
@@ -189,7 +194,7 @@ impl BestCut<'_> {
             }
             sides.push((size, cell));
             if children.len() > 2 && size >= least && rows - size >= least {
-                add(score(rows, weight, [(size, cell), (rows - size, weight)].into_iter()), Cut::Out(child));
+                add(score(rows, weight, [(size, cell), (rows - size, weight)].into_iter()), AxisCut::Out(child));
             }
         }
         if rest > 0 {
@@ -202,19 +207,19 @@ impl BestCut<'_> {
             sides.push((rest, weight));
         }
         if sides.len() > 1 {
-            add(score(rows, weight, sides.into_iter()), Cut::Apart);
+            add(score(rows, weight, sides.into_iter()), AxisCut::Apart);
         }
     }
 
     fn cut_in_two<const W: usize>(
         &self,
-        keys: &mut [Key<W>],
-        part: &Part<W>,
+        keys: &mut [PackedKey<W>],
+        part: &RegionRows<W>,
         attribute: usize,
-        field: Field,
+        field: KeyField,
         rank: u32,
         scratch: &mut Scratch,
-    ) -> Option<Vec<Part<W>>> {
+    ) -> Option<Vec<RegionRows<W>>> {
         let (axis, people) = (&self.axes[attribute], found(&scratch.values[attribute]));
         let region = axis.clipped(part.region(field), people);
         let left = move_left(keys, |key| field.get(key) < rank);
@@ -235,12 +240,12 @@ impl BestCut<'_> {
     /// others are the rest.
     fn cut_apart<const W: usize>(
         &self,
-        keys: &mut [Key<W>],
-        part: &Part<W>,
+        keys: &mut [PackedKey<W>],
+        part: &RegionRows<W>,
         attribute: usize,
         only: Option<Span>,
         scratch: &mut Scratch,
-    ) -> Option<Vec<Part<W>>> {
+    ) -> Option<Vec<RegionRows<W>>> {
         let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
         let node = axis.node(found(&scratch.values[attribute]))?;
         let children = rows_in(&node.children, &scratch.values[attribute]);
@@ -261,7 +266,7 @@ impl BestCut<'_> {
             if alone.iter().all(|&alone| alone) {
                 break 0;
             }
-            let child_of = |key: &Key<W>| {
+            let child_of = |key: &PackedKey<W>| {
                 let rank = field.get(key);
                 children.partition_point(|(child, _)| child.last < rank)
             };

@@ -12,14 +12,14 @@ use hedgerow_table::{Cover, Domain, Kind, Label, Values};
 use crate::bind::Quasi;
 use crate::declared_range::bounded;
 use crate::generalized::public;
-use hedgerow_cuts::{Axis, Line, Shape, Span};
+use hedgerow_cuts::{Axis, NumberLine, Shape, Span};
 
 /// A set of more values names the most frequent ones and counts the others.
 const NAMED_MAX: usize = 4;
 
 /// The recoding of one attribute.
 #[derive(Debug, Clone)]
-pub struct Cells {
+pub struct AttributeCells {
     pub labels: Vec<Label>,
     /// The share of the attribute that a cell with this label hides, as `ncp` counts it.
     pub weights: Vec<f64>,
@@ -49,7 +49,7 @@ pub fn cells(
     counts: &[u64],
     tight: bool,
     regions: impl Iterator<Item = Span>,
-) -> Cells {
+) -> AttributeCells {
     let mut numbers: HashMap<Span, u32> = HashMap::new();
     let mut found: Vec<Span> = Vec::new();
     let mut of_class: Vec<u32> = Vec::with_capacity(regions.size_hint().0);
@@ -82,7 +82,7 @@ pub fn cells(
         let rows = before[region.last as usize + 1] - before[region.first as usize];
         Covered { values: region.ranks() as u32, rows }
     };
-    Cells {
+    AttributeCells {
         covered: regions.iter().zip(&labels).map(covered).collect(),
         counts: counts.to_vec(),
         labels,
@@ -177,7 +177,7 @@ impl Teller<'_> {
         }
     }
 
-    fn interval(&self, line: &Line, region: Span) -> (String, Cover) {
+    fn interval(&self, line: &NumberLine, region: Span) -> (String, Cover) {
         let kind = self.domain().kind();
         if !self.tight {
             let (low, high) = bounded(self.quasi.attribute, kind, line.bounds(region));

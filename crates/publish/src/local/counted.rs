@@ -11,17 +11,17 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 use hedgerow_cuts::Span;
-use hedgerow_table::frequency::Field;
+use hedgerow_table::frequency::KeyField;
 use hedgerow_table::{Progress, parallel};
 
 use super::mondrian::{Mondrian, finish};
-use super::partition::{Class, Key, PARALLEL_ROWS, Packed, Part, Pile, Scratch};
+use super::partition::{Class, PARALLEL_ROWS, Packed, PackedKey, Pile, RegionRows, Scratch};
 
 /// Equal rows, or some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Several<const W: usize> {
     /// In place of a row's number that of the distinct row.
-    key: Key<W>,
+    key: PackedKey<W>,
     times: u32,
     /// How many equal rows come before them.
     before: u32,
@@ -29,13 +29,13 @@ pub struct Several<const W: usize> {
 
 impl<const W: usize> Several<W> {
     /// From keys of distinct rows, and how often each occurs.
-    pub fn all(keys: Vec<Key<W>>, counts: &[u32]) -> Vec<Several<W>> {
+    pub fn all(keys: Vec<PackedKey<W>>, counts: &[u32]) -> Vec<Several<W>> {
         keys.into_iter().zip(counts).map(|(key, &times)| Several { key, times, before: 0 }).collect()
     }
 }
 
 impl<const W: usize> Packed<W> for Several<W> {
-    fn key(&self) -> &Key<W> {
+    fn key(&self) -> &PackedKey<W> {
         &self.key
     }
 
@@ -58,7 +58,7 @@ impl<const W: usize> Packed<W> for Several<W> {
 
     fn count(
         packed: &[Self],
-        field: Field,
+        field: KeyField,
         region: Span,
         values: &mut Vec<(u32, u32)>,
         counts: &mut Vec<u32>,
@@ -95,7 +95,12 @@ impl<const W: usize> Pile<W> for Vec<Several<W>> {
         self
     }
 
-    fn move_least(&mut self, among: Range<usize>, rows: u64, order: impl Fn(&Key<W>, &Key<W>) -> Ordering) -> usize {
+    fn move_least(
+        &mut self,
+        among: Range<usize>,
+        rows: u64,
+        order: impl Fn(&PackedKey<W>, &PackedKey<W>) -> Ordering,
+    ) -> usize {
         let start = among.start;
         self[among.clone()].sort_unstable_by(|a, b| order(&a.key, &b.key).then(a.before.cmp(&b.before)));
         let whole = Several::holding(&self[among.clone()], rows);
@@ -125,7 +130,7 @@ pub struct Pieces {
 
 /// Some of the rows that are equal to a distinct one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
+pub struct EqualRows {
     pub distinct: u32,
     /// How many equal rows come before it, and how many up to its end.
     pub before: u32,
@@ -177,14 +182,14 @@ impl Pieces {
     }
 
     /// All pieces, by how often each distinct row occurs.
-    pub(crate) fn each<'a>(&'a self, counts: &'a [u32]) -> impl Iterator<Item = Piece> + 'a {
+    pub(crate) fn each<'a>(&'a self, counts: &'a [u32]) -> impl Iterator<Item = EqualRows> + 'a {
         let rows = (0..).zip(counts.iter().zip(self.starts.windows(2)));
         rows.flat_map(move |(distinct, (&count, bounds))| {
             let (from, to) = (bounds[0] as usize, bounds[1] as usize);
             let before = move |piece: usize| self.before.get(piece).copied().unwrap_or((piece - from) as u32);
             (from..to).map(move |piece| {
                 let until = if piece + 1 < to { before(piece + 1) } else { count };
-                Piece { distinct, before: before(piece), until, class: self.class[piece] }
+                EqualRows { distinct, before: before(piece), until, class: self.class[piece] }
             })
         })
     }
@@ -227,37 +232,37 @@ impl Pieces {
 pub(super) fn divide_counted<const W: usize>(
     mondrian: &Mondrian<'_>,
     rows: Vec<Several<W>>,
-    whole: Part<W>,
+    whole: RegionRows<W>,
     progress: &dyn Progress,
 ) -> (Pieces, Vec<Class<W>>) {
     let distinct = rows.len();
-    let mut divided = Divided::default();
+    let mut divided = DividedCounts::default();
     divide_all(mondrian, rows, whole, progress, &mut divided);
     (Pieces::new(divided.rows, distinct), divided.classes)
 }
 
 #[derive(Debug)]
-struct Divided<const W: usize> {
+struct DividedCounts<const W: usize> {
     classes: Vec<Class<W>>,
     /// Distinct rows, how many equal ones come before, and their classes.
     rows: Vec<(u32, u32, u32)>,
 }
 
-impl<const W: usize> Default for Divided<W> {
+impl<const W: usize> Default for DividedCounts<W> {
     fn default() -> Self {
-        Divided { classes: Vec::new(), rows: Vec::new() }
+        DividedCounts { classes: Vec::new(), rows: Vec::new() }
     }
 }
 
-impl<const W: usize> Divided<W> {
-    fn finish(&mut self, mondrian: &Mondrian<'_>, rows: Vec<Several<W>>, part: &Part<W>) {
+impl<const W: usize> DividedCounts<W> {
+    fn finish(&mut self, mondrian: &Mondrian<'_>, rows: Vec<Several<W>>, part: &RegionRows<W>) {
         let number = self.classes.len() as u32;
         self.classes.push(finish(mondrian.axes, mondrian.fields, mondrian.tight, &rows, part));
         let distinct = |several: &Several<W>| mondrian.fields.row(&several.key) as u32;
         self.rows.extend(rows.iter().map(|several| (distinct(several), several.before, number)));
     }
 
-    fn append(&mut self, other: Divided<W>) {
+    fn append(&mut self, other: DividedCounts<W>) {
         let first = self.classes.len() as u32;
         self.rows.extend(other.rows.into_iter().map(|(row, before, class)| (row, before, first + class)));
         self.classes.extend(other.classes);
@@ -268,9 +273,9 @@ impl<const W: usize> Divided<W> {
 fn divide_all<const W: usize>(
     mondrian: &Mondrian<'_>,
     mut rows: Vec<Several<W>>,
-    whole: Part<W>,
+    whole: RegionRows<W>,
     progress: &dyn Progress,
-    divided: &mut Divided<W>,
+    divided: &mut DividedCounts<W>,
 ) {
     let mut scratch = Scratch::new(whole.extents.len());
     if rows.len() < PARALLEL_ROWS {
@@ -293,7 +298,7 @@ fn divide_all<const W: usize>(
     };
     drop((scratch, whole));
     let children = parallel::map_items(apart(rows, parts), |_, (rows, part)| {
-        let mut divided = Divided::default();
+        let mut divided = DividedCounts::default();
         divide_all(mondrian, rows, part, progress, &mut divided);
         divided
     });
@@ -301,7 +306,10 @@ fn divide_all<const W: usize>(
 }
 
 /// Every part with its own rows, which lie one after the other.
-fn apart<const W: usize>(mut rows: Vec<Several<W>>, parts: Vec<Part<W>>) -> Vec<(Vec<Several<W>>, Part<W>)> {
+fn apart<const W: usize>(
+    mut rows: Vec<Several<W>>,
+    parts: Vec<RegionRows<W>>,
+) -> Vec<(Vec<Several<W>>, RegionRows<W>)> {
     let mut children = Vec::with_capacity(parts.len());
     for part in parts.into_iter().rev() {
         let (mut start, mut own) = (rows.len(), 0);

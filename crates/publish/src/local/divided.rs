@@ -7,7 +7,7 @@
 
 use hedgerow_cuts::{Axis, Shape, Span};
 use hedgerow_policy::Summary;
-use hedgerow_release::manifest::Rows;
+use hedgerow_release::manifest::RowTotals;
 
 use super::cells::cells;
 use super::{LocalRecoding, judge_what_is_seen};
@@ -57,7 +57,7 @@ fn recoding(bound: &Bound<'_>, divided: Divided<'_>) -> Result<LocalRecoding, Pu
 
 fn drafted<'a>(bound: &'a Bound<'_>, divided: Divided<'_>, found: &LocalRecoding) -> Result<Draft<'a>, PublishError> {
     let all = divided.of_row.len() as u64;
-    let rows = Rows { source: all, out: all, suppressed: 0 };
+    let rows = RowTotals { source: all, out: all, suppressed: 0 };
     let (table, codebook) = generalized::table(bound, found.recoded(&bound.quasi), None)?;
     let losses = found.losses(all, bound.k()).into_iter().filter(|(name, _)| KNOWN_LOSSES.contains(&name.as_str()));
     Ok(Draft::new(vec![table], codebook, rows, losses.collect()))

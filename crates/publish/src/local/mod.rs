@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 use hedgerow_policy::{Loss, Method, Summary};
 use hedgerow_privacy::{Judge, OnMerge};
-use hedgerow_release::manifest::Rows;
+use hedgerow_release::manifest::RowTotals;
 use hedgerow_table::{Codes, InputError, Kind, Progress, parallel, with_words};
 use serde_json::{Map, Value, json};
 
@@ -34,11 +34,11 @@ use crate::generalized::{self, Recoded};
 use crate::options::PublishOptions;
 use crate::recoded_outside::RecodedOutside;
 use best_cut::BestCut;
-use cells::{Cells, cells};
+use cells::{AttributeCells, cells};
 use counted::{Pieces, Several, divide_counted};
 use hedgerow_cuts::{Axis, Shape, Span};
 use mondrian::Mondrian;
-use partition::{Class, Fields, Key, Part, Scratch, class_of_rows, divide_all, pack};
+use partition::{Class, Fields, PackedKey, RegionRows, Scratch, class_of_rows, divide_all, pack};
 use rules::Rules;
 use set_cells::set_cells;
 
@@ -60,7 +60,7 @@ pub struct LocalRecoding {
     /// Rows of every class. Classes whose cells are all the same are one.
     pub sizes: Vec<u64>,
     /// Per quasi attribute.
-    pub cells: Vec<Cells>,
+    pub cells: Vec<AttributeCells>,
 }
 
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
@@ -76,7 +76,7 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
         Some(neighbors) => cluster::recode(bound, &judge, local, neighbors, options.progress)?,
         None => recode(bound, &judge, local, options.progress)?,
     };
-    let rows = Rows { source, out: source, suppressed: 0 };
+    let rows = RowTotals { source, out: source, suppressed: 0 };
     let (table, codebook) = generalized::table(bound, found.recoded(&bound.quasi), None)?;
     let mut losses = found.losses(source, bound.k());
     if !publish.weights.is_empty() {
@@ -88,7 +88,7 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
 }
 
 /// Where every label is a value, the column is released as it was read, with its own type.
-fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: Codes) -> Recoded<'a> {
+fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &AttributeCells, codes: Codes) -> Recoded<'a> {
     if cells.values_only {
         let level = &quasi.hierarchy.levels()[0];
         let (labels, kind) = (level.labels.clone(), quasi.column.domain.kind());
@@ -178,7 +178,7 @@ pub fn divide<const W: usize>(
     progress: &dyn Progress,
 ) -> Option<(Vec<u32>, Vec<Class<W>>)> {
     let rows = bound.table.rows;
-    let mut keys: Vec<Key<W>> = pack(fields, axes, &bound.judged_codes(), rows);
+    let mut keys: Vec<PackedKey<W>> = pack(fields, axes, &bound.judged_codes(), rows);
     if rows == 0 || !rules.hold_for_all(&keys, &mut Scratch::new(axes.len())) {
         return None;
     }
@@ -200,7 +200,7 @@ fn divide_several<const W: usize>(
     if rows.is_empty() || !rules.hold_for_all(&rows, &mut Scratch::new(axes.len())) {
         return None;
     }
-    let whole = Part::whole(fields, axes, bound.rows() as usize);
+    let whole = RegionRows::whole(fields, axes, bound.rows() as usize);
     let Local { strict, tight, .. } = local;
     let mondrian = Mondrian { axes, fields, rules, weights: &bound.weights(), strict, tight };
     let (mut pieces, classes) = divide_counted(&mondrian, rows, whole, progress);
@@ -214,11 +214,11 @@ pub(crate) fn divide_keys<const W: usize>(
     fields: &Fields,
     rules: &Rules<'_>,
     local: Local,
-    keys: &mut [Key<W>],
+    keys: &mut [PackedKey<W>],
     progress: &dyn Progress,
 ) -> Vec<Class<W>> {
     let weights = &bound.weights();
-    let whole = Part::whole(fields, axes, keys.len());
+    let whole = RegionRows::whole(fields, axes, keys.len());
     let Local { method, strict, tight } = local;
     match method {
         Method::BestCut => divide_all(&BestCut { axes, fields, rules, weights, tight }, keys, whole, progress),
@@ -266,7 +266,7 @@ impl LocalRecoding {
 
     /// Per quasi attribute, the number of its label for every row or piece.
     pub fn columns(&self) -> Vec<Codes> {
-        let column = |cells: &Cells| {
+        let column = |cells: &AttributeCells| {
             let labels = self.of_row.iter().map(|&class| cells.of_class[class as usize]);
             match Codes::with_capacity(cells.labels.len(), 0) {
                 Codes::U8(_) => Codes::U8(labels.map(|label| label as u8).collect()),
@@ -300,7 +300,7 @@ impl LocalRecoding {
 
     /// The loss to minimize, with the weights of attributes.
     fn weighted(&self, loss: Option<Loss>, weights: &[f64]) -> f64 {
-        let of_cells = |cells: &Cells| match loss {
+        let of_cells = |cells: &AttributeCells| match loss {
             Some(Loss::Entropy) => self.entropy_of(cells),
             Some(Loss::Granularity) => self.mean_of(cells, &granularity),
             _ => self.mean_of(cells, &|cells, label| cells.weights[label]),
@@ -310,17 +310,17 @@ impl LocalRecoding {
     }
 
     /// The mean over all cells of what each label costs.
-    fn mean(&self, cost: impl Fn(&Cells, usize) -> f64) -> f64 {
+    fn mean(&self, cost: impl Fn(&AttributeCells, usize) -> f64) -> f64 {
         self.cells.iter().map(|cells| self.mean_of(cells, &cost)).sum::<f64>() / self.cells.len().max(1) as f64
     }
 
-    fn mean_of(&self, cells: &Cells, cost: &impl Fn(&Cells, usize) -> f64) -> f64 {
+    fn mean_of(&self, cells: &AttributeCells, cost: &impl Fn(&AttributeCells, usize) -> f64) -> f64 {
         let rows = self.rows_of_labels(cells);
         let sum: f64 = rows.iter().enumerate().map(|(label, &rows)| rows as f64 * cost(cells, label)).sum();
         sum / self.rows().max(1) as f64
     }
 
-    fn entropy_of(&self, cells: &Cells) -> f64 {
+    fn entropy_of(&self, cells: &AttributeCells) -> f64 {
         let bits = |rows: u64, among: u64| if rows == 0 { 0.0 } else { rows as f64 * (among as f64).log2() };
         let own: f64 = cells.counts.iter().map(|&rows| bits(rows, rows)).sum();
         let covered = self.rows_of_labels(cells).into_iter().zip(&cells.covered);
@@ -333,7 +333,7 @@ impl LocalRecoding {
         self.sizes.iter().sum()
     }
 
-    fn rows_of_labels(&self, cells: &Cells) -> Vec<u64> {
+    fn rows_of_labels(&self, cells: &AttributeCells) -> Vec<u64> {
         let mut rows = vec![0u64; cells.labels.len()];
         for (&label, &size) in cells.of_class.iter().zip(&self.sizes) {
             rows[label as usize] += size;
@@ -357,7 +357,7 @@ impl LocalRecoding {
     }
 }
 
-fn granularity(cells: &Cells, label: usize) -> f64 {
+fn granularity(cells: &AttributeCells, label: usize) -> f64 {
     let others = cells.counts.len().max(2) - 1;
     (cells.covered[label].values.max(1) - 1) as f64 / others as f64
 }

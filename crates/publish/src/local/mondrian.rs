@@ -12,9 +12,9 @@
 
 use std::cmp::Ordering;
 
-use hedgerow_table::frequency::Field;
+use hedgerow_table::frequency::KeyField;
 
-use super::partition::{Class, Divide, Fields, Key, Packed, Part, Pile, Scratch, move_apart, move_left};
+use super::partition::{Class, Divide, Fields, Packed, PackedKey, Pile, RegionRows, Scratch, move_apart, move_left};
 use super::rules::Rules;
 use hedgerow_cuts::decide::{self, Cut, Median};
 use hedgerow_cuts::{Axis, Shape, Span};
@@ -32,11 +32,16 @@ pub struct Mondrian<'a> {
 }
 
 impl<const W: usize> Divide<W> for Mondrian<'_> {
-    fn divide(&self, keys: &mut [Key<W>], part: &Part<W>, scratch: &mut Scratch) -> Option<Vec<Part<W>>> {
+    fn divide(
+        &self,
+        keys: &mut [PackedKey<W>],
+        part: &RegionRows<W>,
+        scratch: &mut Scratch,
+    ) -> Option<Vec<RegionRows<W>>> {
         self.divide_pile(keys, part, scratch)
     }
 
-    fn finish(&self, keys: &[Key<W>], part: &Part<W>) -> Class<W> {
+    fn finish(&self, keys: &[PackedKey<W>], part: &RegionRows<W>) -> Class<W> {
         finish(self.axes, self.fields, self.tight, keys, part)
     }
 }
@@ -48,7 +53,7 @@ pub(super) fn finish<const W: usize, P: Packed<W>>(
     fields: &Fields,
     tight: bool,
     keys: &[P],
-    part: &Part<W>,
+    part: &RegionRows<W>,
 ) -> Class<W> {
     let mut class = Class { rows: part.rows as u32, low: part.low, high: part.high };
     for (axis, &field) in axes.iter().zip(&fields.judged) {
@@ -76,9 +81,9 @@ impl Mondrian<'_> {
     pub(super) fn divide_pile<const W: usize, P: Pile<W> + ?Sized>(
         &self,
         pile: &mut P,
-        part: &Part<W>,
+        part: &RegionRows<W>,
         scratch: &mut Scratch,
-    ) -> Option<Vec<Part<W>>> {
+    ) -> Option<Vec<RegionRows<W>>> {
         if !decide::can_divide(part.rows as u64, self.rules.minimum()) {
             return None;
         }
@@ -106,10 +111,10 @@ impl Mondrian<'_> {
     fn cut<const W: usize, P: Pile<W> + ?Sized>(
         &self,
         pile: &mut P,
-        part: &Part<W>,
+        part: &RegionRows<W>,
         attribute: usize,
         scratch: &mut Scratch,
-    ) -> Option<Vec<Part<W>>> {
+    ) -> Option<Vec<RegionRows<W>>> {
         let (axis, minimum) = (&self.axes[attribute], self.rules.minimum());
         let values = &scratch.values[attribute];
         let people = found(values);
@@ -138,12 +143,12 @@ impl Mondrian<'_> {
     fn cut_in_two<const W: usize, P: Pile<W> + ?Sized>(
         &self,
         pile: &mut P,
-        part: &Part<W>,
+        part: &RegionRows<W>,
         attribute: usize,
-        field: Field,
+        field: KeyField,
         cut: Cut,
         scratch: &mut Scratch,
-    ) -> Option<Vec<Part<W>>> {
+    ) -> Option<Vec<RegionRows<W>>> {
         let axis = &self.axes[attribute];
         let people = found(&scratch.values[attribute]);
         let region = axis.clipped(part.region(field), people);
@@ -157,7 +162,7 @@ impl Mondrian<'_> {
                 // custodians who never see each other's rows settle it alike.
                 let at = move_left(&mut keys[below..], |key| field.get(key) == rank);
                 let need = left - P::Packed::rows(&keys[..below]);
-                let by_values = |a: &Key<W>, b: &Key<W>| {
+                let by_values = |a: &PackedKey<W>, b: &PackedKey<W>| {
                     let orders = self.fields.judged.iter().map(|field| field.get(a).cmp(&field.get(b)));
                     orders.fold(Ordering::Equal, Ordering::then).then_with(|| a.cmp(b))
                 };
@@ -183,11 +188,11 @@ impl Mondrian<'_> {
     fn cut_apart<const W: usize, P: Pile<W> + ?Sized>(
         &self,
         pile: &mut P,
-        part: &Part<W>,
+        part: &RegionRows<W>,
         attribute: usize,
         children: &[(Span, u64)],
         scratch: &mut Scratch,
-    ) -> Option<Vec<Part<W>>> {
+    ) -> Option<Vec<RegionRows<W>>> {
         let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
         move_apart(pile.packed_mut(), field, children);
         let mut rest = pile.packed();

@@ -10,7 +10,7 @@ use hedgerow_table::{Codes, Column, Domain, Table, TableError};
 
 use super::divided::{self, Divided};
 use crate::bind::Bound;
-use crate::draft::{self, Content, Draft};
+use crate::draft::{self, Draft, DraftContent};
 use crate::error::PublishError;
 use crate::options::TableFormat;
 use crate::rows::ReleasedColumn;
@@ -23,7 +23,7 @@ pub fn outline(policy: &Policy, table: &Table, divided: Divided<'_>) -> Result<R
         return Err(PublishError::Internal("a release without a table".to_owned()));
     };
     let manifest = draft::manifest(&bound, vec![data.resource(TableFormat::Csv)], rows);
-    let Content::Columns { columns, .. } = data.content else {
+    let DraftContent::Columns { columns, .. } = data.content else {
         return Err(PublishError::Internal("a table without columns".to_owned()));
     };
     let quasi: Vec<String> = bound.quasi.iter().map(|quasi| quasi.column.name.clone()).collect();

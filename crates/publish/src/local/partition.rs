@@ -13,12 +13,12 @@ use std::cmp;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hedgerow_table::frequency::{Field, Layout};
+use hedgerow_table::frequency::{KeyField, Layout};
 use hedgerow_table::{Codes, Progress, parallel, with_codes};
 
 use hedgerow_cuts::{Axis, Span};
 
-pub type Key<const W: usize> = [u64; W];
+pub type PackedKey<const W: usize> = [u64; W];
 
 /// Parts smaller than this are divided by one thread to the end.
 pub(super) const PARALLEL_ROWS: usize = 1 << 14;
@@ -30,8 +30,8 @@ const CHUNK_ROWS: usize = 1 << 15;
 #[derive(Debug)]
 pub struct Fields {
     /// All judged attributes, the quasi ones first.
-    pub judged: Vec<Field>,
-    pub row: Field,
+    pub judged: Vec<KeyField>,
+    pub row: KeyField,
     pub words: usize,
 }
 
@@ -45,13 +45,13 @@ impl Fields {
     }
 
     /// The row of the source that a key was made of.
-    pub fn row<const W: usize>(&self, key: &Key<W>) -> usize {
+    pub fn row<const W: usize>(&self, key: &PackedKey<W>) -> usize {
         self.row.get(key) as usize
     }
 }
 
 /// Packs all rows: ranks for the columns that have an axis, codes for the others.
-pub fn pack<const W: usize>(fields: &Fields, axes: &[Axis], columns: &[&Codes], rows: usize) -> Vec<Key<W>> {
+pub fn pack<const W: usize>(fields: &Fields, axes: &[Axis], columns: &[&Codes], rows: usize) -> Vec<PackedKey<W>> {
     let mut keys = vec![[0u64; W]; rows];
     parallel::map_items(keys.chunks_mut(CHUNK_ROWS), |chunk, keys| {
         let start = chunk * CHUNK_ROWS;
@@ -77,10 +77,10 @@ pub fn pack<const W: usize>(fields: &Fields, axes: &[Axis], columns: &[&Codes], 
 /// Rows that lie together, the region they were cut to, and how far they lie apart at most on each
 /// axis.
 #[derive(Debug, Clone)]
-pub struct Part<const W: usize> {
+pub struct RegionRows<const W: usize> {
     pub rows: usize,
-    pub low: Key<W>,
-    pub high: Key<W>,
+    pub low: PackedKey<W>,
+    pub high: PackedKey<W>,
     /// Upper bounds of the extents.
     pub extents: Vec<f64>,
 }
@@ -89,14 +89,14 @@ pub struct Part<const W: usize> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class<const W: usize> {
     pub rows: u32,
-    pub low: Key<W>,
-    pub high: Key<W>,
+    pub low: PackedKey<W>,
+    pub high: PackedKey<W>,
 }
 
-impl<const W: usize> Part<W> {
+impl<const W: usize> RegionRows<W> {
     /// All rows, in the whole space.
-    pub fn whole(fields: &Fields, axes: &[Axis], rows: usize) -> Part<W> {
-        let mut part = Part { rows, low: [0; W], high: [0; W], extents: Vec::with_capacity(axes.len()) };
+    pub fn whole(fields: &Fields, axes: &[Axis], rows: usize) -> RegionRows<W> {
+        let mut part = RegionRows { rows, low: [0; W], high: [0; W], extents: Vec::with_capacity(axes.len()) };
         for (axis, field) in axes.iter().zip(&fields.judged) {
             field.set(&mut part.high, axis.whole().last);
             part.extents.push(axis.extent(axis.whole()));
@@ -104,14 +104,22 @@ impl<const W: usize> Part<W> {
         part
     }
 
-    pub fn region(&self, field: Field) -> Span {
+    pub fn region(&self, field: KeyField) -> Span {
         Span::new(field.get(&self.low), field.get(&self.high))
     }
 
     /// The part of it that lies in a span of one axis. `extents` are what is known of the whole by
     /// now.
-    pub fn within(&self, extents: &[f64], axis: usize, field: Field, span: Span, extent: f64, rows: usize) -> Part<W> {
-        let mut part = Part { rows, low: self.low, high: self.high, extents: extents.to_vec() };
+    pub fn within(
+        &self,
+        extents: &[f64],
+        axis: usize,
+        field: KeyField,
+        span: Span,
+        extent: f64,
+        rows: usize,
+    ) -> RegionRows<W> {
+        let mut part = RegionRows { rows, low: self.low, high: self.high, extents: extents.to_vec() };
         field.set(&mut part.low, span.first);
         field.set(&mut part.high, span.last);
         part.extents[axis] = extent.min(part.extents[axis]);
@@ -140,13 +148,13 @@ impl Scratch {
     }
 
     /// Counts the values of an attribute within a region: into `values`, ascending.
-    pub fn count<const W: usize, P: Packed<W>>(&mut self, keys: &[P], field: Field, region: Span, attribute: usize) {
+    pub fn count<const W: usize, P: Packed<W>>(&mut self, keys: &[P], field: KeyField, region: Span, attribute: usize) {
         let Scratch { counts, ranks, values, .. } = self;
         P::count(keys, field, region, &mut values[attribute], counts, ranks);
     }
 
     /// Counts the values of a protected attribute: into `class`, ascending.
-    pub fn count_class<const W: usize, P: Packed<W>>(&mut self, keys: &[P], field: Field, cardinality: usize) {
+    pub fn count_class<const W: usize, P: Packed<W>>(&mut self, keys: &[P], field: KeyField, cardinality: usize) {
         let Scratch { counts, ranks, class, .. } = self;
         let region = Span::new(0, cardinality.saturating_sub(1) as u32);
         P::count(keys, field, region, class, counts, ranks);
@@ -155,7 +163,7 @@ impl Scratch {
 
 /// One row as a key, or several equal ones.
 pub trait Packed<const W: usize>: Copy + Send {
-    fn key(&self) -> &Key<W>;
+    fn key(&self) -> &PackedKey<W>;
 
     /// How many rows it stands for.
     fn times(&self) -> u32;
@@ -169,7 +177,7 @@ pub trait Packed<const W: usize>: Copy + Send {
     /// The values of a field that occur, which lie within `region`, and how often: ascending.
     fn count(
         packed: &[Self],
-        field: Field,
+        field: KeyField,
         region: Span,
         values: &mut Vec<(u32, u32)>,
         counts: &mut Vec<u32>,
@@ -177,9 +185,9 @@ pub trait Packed<const W: usize>: Copy + Send {
     );
 }
 
-impl<const W: usize> Packed<W> for Key<W> {
+impl<const W: usize> Packed<W> for PackedKey<W> {
     #[inline]
-    fn key(&self) -> &Key<W> {
+    fn key(&self) -> &PackedKey<W> {
         self
     }
 
@@ -200,7 +208,7 @@ impl<const W: usize> Packed<W> for Key<W> {
 
     fn count(
         packed: &[Self],
-        field: Field,
+        field: KeyField,
         region: Span,
         values: &mut Vec<(u32, u32)>,
         counts: &mut Vec<u32>,
@@ -224,20 +232,20 @@ pub trait Pile<const W: usize> {
         &mut self,
         among: Range<usize>,
         rows: u64,
-        order: impl Fn(&Key<W>, &Key<W>) -> cmp::Ordering,
+        order: impl Fn(&PackedKey<W>, &PackedKey<W>) -> cmp::Ordering,
     ) -> usize;
 }
 
-impl<const W: usize> Pile<W> for [Key<W>] {
-    type Packed = Key<W>;
+impl<const W: usize> Pile<W> for [PackedKey<W>] {
+    type Packed = PackedKey<W>;
 
     #[inline]
-    fn packed(&self) -> &[Key<W>] {
+    fn packed(&self) -> &[PackedKey<W>] {
         self
     }
 
     #[inline]
-    fn packed_mut(&mut self) -> &mut [Key<W>] {
+    fn packed_mut(&mut self) -> &mut [PackedKey<W>] {
         self
     }
 
@@ -245,7 +253,7 @@ impl<const W: usize> Pile<W> for [Key<W>] {
         &mut self,
         among: Range<usize>,
         rows: u64,
-        order: impl Fn(&Key<W>, &Key<W>) -> cmp::Ordering,
+        order: impl Fn(&PackedKey<W>, &PackedKey<W>) -> cmp::Ordering,
     ) -> usize {
         let need = rows as usize;
         if need < among.len() {
@@ -257,8 +265,8 @@ impl<const W: usize> Pile<W> for [Key<W>] {
 
 /// By counters where these are few, else by sorting.
 fn count<const W: usize>(
-    keys: &[Key<W>],
-    field: Field,
+    keys: &[PackedKey<W>],
+    field: KeyField,
     region: Span,
     values: &mut Vec<(u32, u32)>,
     counts: &mut Vec<u32>,
@@ -294,7 +302,7 @@ fn count<const W: usize>(
 /// moved by the same few instructions, whichever way it goes: half of all guesses at the way would
 /// be wrong.
 #[inline]
-pub fn move_left<const W: usize, P: Packed<W>>(keys: &mut [P], goes_left: impl Fn(&Key<W>) -> bool) -> usize {
+pub fn move_left<const W: usize, P: Packed<W>>(keys: &mut [P], goes_left: impl Fn(&PackedKey<W>) -> bool) -> usize {
     let mut left = 0;
     for index in 0..keys.len() {
         let key = keys[index];
@@ -305,7 +313,7 @@ pub fn move_left<const W: usize, P: Packed<W>>(keys: &mut [P], goes_left: impl F
 }
 
 /// Brings rows into the order of the spans they lie in; spans ascend.
-pub fn move_apart<const W: usize, P: Packed<W>>(keys: &mut [P], field: Field, spans: &[(Span, u64)]) {
+pub fn move_apart<const W: usize, P: Packed<W>>(keys: &mut [P], field: KeyField, spans: &[(Span, u64)]) {
     if spans.len() < 2 {
         return;
     }
@@ -320,10 +328,15 @@ pub fn move_apart<const W: usize, P: Packed<W>>(keys: &mut [P], field: Field, sp
 /// Divides a part in place: the children's rows lie one after the other. `None` when it stays
 /// whole.
 pub trait Divide<const W: usize>: Sync {
-    fn divide(&self, keys: &mut [Key<W>], part: &Part<W>, scratch: &mut Scratch) -> Option<Vec<Part<W>>>;
+    fn divide(
+        &self,
+        keys: &mut [PackedKey<W>],
+        part: &RegionRows<W>,
+        scratch: &mut Scratch,
+    ) -> Option<Vec<RegionRows<W>>>;
 
     /// The region that is released for a part that is not divided.
-    fn finish(&self, keys: &[Key<W>], part: &Part<W>) -> Class<W>;
+    fn finish(&self, keys: &[PackedKey<W>], part: &RegionRows<W>) -> Class<W>;
 }
 
 /// Divides until nothing can be divided; classes come in the order of their rows.
@@ -332,8 +345,8 @@ pub trait Divide<const W: usize>: Sync {
 /// it returns is of no use.
 pub fn divide_all<const W: usize>(
     divide: &impl Divide<W>,
-    keys: &mut [Key<W>],
-    whole: Part<W>,
+    keys: &mut [PackedKey<W>],
+    whole: RegionRows<W>,
     progress: &dyn Progress,
 ) -> Vec<Class<W>> {
     let mut scratch = Scratch::new(whole.extents.len());
@@ -367,8 +380,8 @@ pub fn divide_all<const W: usize>(
 /// With a list of what waits in place of recursion: a chain of uneven cuts can be long.
 fn divide_alone<const W: usize>(
     divide: &impl Divide<W>,
-    keys: &mut [Key<W>],
-    whole: Part<W>,
+    keys: &mut [PackedKey<W>],
+    whole: RegionRows<W>,
     scratch: &mut Scratch,
     classes: &mut Vec<Class<W>>,
     progress: &dyn Progress,
@@ -388,7 +401,7 @@ fn divide_alone<const W: usize>(
 }
 
 /// The class of every row of the source.
-pub fn class_of_rows<const W: usize>(fields: &Fields, keys: &[Key<W>], classes: &[Class<W>]) -> Vec<u32> {
+pub fn class_of_rows<const W: usize>(fields: &Fields, keys: &[PackedKey<W>], classes: &[Class<W>]) -> Vec<u32> {
     let of_row: Vec<AtomicU32> = std::iter::repeat_with(|| AtomicU32::new(0)).take(keys.len()).collect();
     let mut pieces = Vec::with_capacity(classes.len() / CLASSES_AT_ONCE + 1);
     let mut rest = keys;

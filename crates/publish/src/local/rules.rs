@@ -7,8 +7,8 @@
 //! merging, what readers see is judged once more at the end. Rules that know no quasi attribute at
 //! all see the same whatever is cut; they are judged once, over the whole.
 
-use hedgerow_privacy::{self as privacy, Distribution, Guarantee, Judge, OnMerge, Rule};
-use hedgerow_table::frequency::Field;
+use hedgerow_privacy::{self as privacy, BoundRule, Distribution, Guarantee, Judge, OnMerge};
+use hedgerow_table::frequency::KeyField;
 
 use super::partition::{Fields, Packed, Scratch};
 
@@ -25,7 +25,7 @@ pub struct Rules<'a> {
 /// A rule that rows break, by what it protects.
 #[derive(Debug, Clone, Copy)]
 pub struct Needed<'a> {
-    pub field: Field,
+    pub field: KeyField,
     pub cardinality: usize,
     /// The rows of every value in the source, where the rule compares with it.
     pub source: Option<&'a [u64]>,
@@ -33,9 +33,9 @@ pub struct Needed<'a> {
 
 #[derive(Debug)]
 struct Requirement<'a> {
-    rule: &'a Rule,
-    protect: Option<(Field, usize)>,
-    plain: Vec<Field>,
+    rule: &'a BoundRule,
+    protect: Option<(KeyField, usize)>,
+    plain: Vec<KeyField>,
 }
 
 impl<'a> Rules<'a> {
@@ -142,7 +142,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Every row is released, so the whole that readers recompute is the source.
-    fn class_holds(&self, rule: &Rule, rows: u64, values: &[(u32, u32)]) -> bool {
+    fn class_holds(&self, rule: &BoundRule, rows: u64, values: &[(u32, u32)]) -> bool {
         let whole = rule.source.as_ref().unwrap_or(&self.nothing);
         rule.guarantees.iter().all(|guarantee| guarantee.holds(privacy::Class { rows, values }, whole))
     }

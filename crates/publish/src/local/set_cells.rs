@@ -9,7 +9,7 @@
 use hashbrown::{HashMap, HashSet};
 use hedgerow_table::{Cover, Kind, Label};
 
-use super::cells::{Cells, Covered};
+use super::cells::{AttributeCells, Covered};
 use crate::bind::Quasi;
 use hedgerow_cuts::{Axis, Span};
 
@@ -23,7 +23,7 @@ pub fn set_cells<R: Iterator<Item = u32>>(
     axis: &Axis,
     counts: &[u64],
     sets: impl Iterator<Item = R>,
-) -> Cells {
+) -> AttributeCells {
     let mut numbers: HashMap<Box<[u32]>, u32> = HashMap::new();
     let mut of_class: Vec<u32> = Vec::with_capacity(sets.size_hint().0);
     let mut codes: Vec<u32> = Vec::new();
@@ -80,7 +80,7 @@ pub fn set_cells<R: Iterator<Item = u32>>(
         let ranks = || codes.iter().map(|&code| rank(code));
         Span::new(ranks().min().unwrap_or_default(), ranks().max().unwrap_or_default())
     };
-    Cells {
+    AttributeCells {
         weights: sets().map(weight).collect(),
         regions: sets().map(region).collect(),
         covered: sets().map(covered).collect(),

@@ -13,16 +13,16 @@
 //! Groups that do not keep every rule as a whole, such as the one household with nine members, are
 //! suppressed where `suppression` allows it.
 //!
-//! What readers see, where classes may have equal cells and rules may know fewer attributes, is
+//! The readers' view, in which classes may have equal cells and rules may know fewer attributes, is
 //! judged at the end, over units.
 
 mod neighbors;
 
 use hedgerow_cuts::decide::{self, Cut, Median};
 use hedgerow_cuts::{Axis, Shape, Span};
-use hedgerow_policy::{Labels, Method, Summary};
-use hedgerow_privacy::{Class, Distribution, Judge, Rule, UnitRows};
-use hedgerow_release::manifest::Rows;
+use hedgerow_policy::{ClassLabels, Method, Summary};
+use hedgerow_privacy::{BoundRule, Class, Distribution, Judge, UnitRows};
+use hedgerow_release::manifest::RowTotals;
 use hedgerow_table::{Codes, Progress, with_words};
 use serde_json::json;
 
@@ -37,7 +37,7 @@ use crate::units::{DraftUnits, Units};
 
 /// Units with as many rows each, and the region of each place.
 #[derive(Debug, Clone)]
-struct Part {
+struct UnitRegions {
     units: Vec<u32>,
     /// By place and attribute.
     regions: Vec<Vec<Span>>,
@@ -66,7 +66,7 @@ pub(super) fn draft<'a>(
 ) -> Result<Draft<'a>, PublishError> {
     let judge = bound.judge()?;
     let publish = &bound.policy.publish;
-    let axes = bound.axes_with(if publish.method == Method::Cluster { publish.labels } else { Labels::Hierarchy });
+    let axes = bound.axes_with(if publish.method == Method::Cluster { publish.labels } else { ClassLabels::Hierarchy });
     let ordered = Ordered::new(bound, &judge, &axes, units);
     let (mut parts, mut suppressed) = ordered.divide(options.progress)?;
     let (found, kept, gone, counted) = loop {
@@ -93,7 +93,7 @@ pub(super) fn draft<'a>(
         suppressed.extend((0u32..).zip(&failing).filter(|(_, failing)| **failing).map(|(unit, _)| unit));
     };
     let source = bound.rows();
-    let rows = Rows { source, out: source - gone, suppressed: gone };
+    let rows = RowTotals { source, out: source - gone, suppressed: gone };
     let (table, codebook) = generalized::table(bound, found.recoded(&bound.quasi), kept)?;
     let mut losses = found.losses(source - gone, bound.k());
     // A suppressed row has lost everything.
@@ -125,19 +125,19 @@ impl<'a> Ordered<'a> {
         let codes = bound.judged_codes();
         let values = judge.rules().iter().map(|rule| rule.protect.map(|protect| codes[protect])).collect();
         let (weights, method) = (bound.weights(), bound.policy.publish.method);
-        let minimum = judge.rules().iter().map(Rule::units_needed).max().unwrap_or(1);
+        let minimum = judge.rules().iter().map(BoundRule::units_needed).max().unwrap_or(1);
         Ordered { bound, judge, axes, rows, ranks, values, weights, method, strict_minimum: minimum }
     }
 
     /// The parts that keep every rule and cannot be cut, and the units of no such part.
-    fn divide(&self, progress: &dyn Progress) -> Result<(Vec<Part>, Vec<u32>), PublishError> {
+    fn divide(&self, progress: &dyn Progress) -> Result<(Vec<UnitRegions>, Vec<u32>), PublishError> {
         let mut sizes: Vec<(usize, u32)> = (0u32..).zip(&self.rows).map(|(unit, rows)| (rows.len(), unit)).collect();
         sizes.sort_unstable();
         let (mut parts, mut suppressed) = (Vec::new(), Vec::new());
         for equal in sizes.chunk_by(|a, b| a.0 == b.0) {
             let whole: Vec<Span> = self.axes.iter().map(Axis::whole).collect();
             let units = equal.iter().map(|&(_, unit)| unit).collect();
-            let part = Part { units, regions: vec![whole; equal[0].0] };
+            let part = UnitRegions { units, regions: vec![whole; equal[0].0] };
             if !self.holds(&part.units) {
                 suppressed.extend(part.units);
                 continue;
@@ -170,24 +170,38 @@ impl<'a> Ordered<'a> {
     fn holds(&self, units: &[u32]) -> bool {
         let places = units.first().map_or(0, |&unit| self.rows[unit as usize].len());
         let nothing = Distribution::default();
-        self.judge.rules().iter().zip(&self.values).all(|(rule, values)| {
-            (0..places).all(|place| {
-                let mut found: Vec<u32> = Vec::new();
-                if let Some(codes) = values {
-                    found.extend(units.iter().map(|&unit| codes.get(self.rows[unit as usize][place] as usize)));
-                    found.sort_unstable();
-                }
-                let counts: Vec<(u32, u32)> =
-                    found.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as u32)).collect();
-                let class = Class { rows: units.len() as u64, values: &counts };
-                let table = rule.source.as_ref().unwrap_or(&nothing);
-                rule.guarantees.iter().all(|guarantee| guarantee.holds(class, table))
-            })
+        self.judge.rules().iter().zip(&self.values).enumerate().all(|(number, (rule, values))| {
+            let whole = self.whole_units_hold(number, values, units);
+            whole
+                && (0..places).all(|place| {
+                    let mut found: Vec<u32> = Vec::new();
+                    if let Some(codes) = values {
+                        found.extend(units.iter().map(|&unit| codes.get(self.rows[unit as usize][place] as usize)));
+                        found.sort_unstable();
+                    }
+                    let counts: Vec<(u32, u32)> =
+                        found.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as u32)).collect();
+                    let class = Class { rows: units.len() as u64, values: &counts };
+                    let table = rule.source.as_ref().unwrap_or(&nothing);
+                    rule.guarantees.iter().all(|guarantee| guarantee.holds(class, table))
+                })
         })
     }
 
+    /// Whether a rule holds for all that a link shows of these units.
+    fn whole_units_hold(&self, number: usize, values: &Option<&Codes>, units: &[u32]) -> bool {
+        let (Some(codes), Some(terms)) = (values, self.judge.unit_terms()) else { return true };
+        if !terms.linked {
+            return true;
+        }
+        let rows_of = |unit: &u32| self.rows[*unit as usize].iter();
+        let values: Vec<Vec<u32>> =
+            units.iter().map(|unit| rows_of(unit).map(|&row| codes.get(row as usize)).collect()).collect();
+        self.judge.holds_for_whole_units(number, terms, &values)
+    }
+
     /// The children of the first cut that leaves every rule intact, if any does.
-    fn cut(&self, part: &Part) -> Option<Vec<Part>> {
+    fn cut(&self, part: &UnitRegions) -> Option<Vec<UnitRegions>> {
         if !decide::can_divide(part.units.len() as u64, self.strict_minimum) {
             return None;
         }
@@ -208,20 +222,20 @@ impl<'a> Ordered<'a> {
         possible.min_by(|a, b| self.cost(a).total_cmp(&self.cost(b)))
     }
 
-    fn cost(&self, parts: &[Part]) -> f64 {
+    fn cost(&self, parts: &[UnitRegions]) -> f64 {
         let cell = |(axis, (region, weight)): (&Axis, (&Span, &f64))| weight * axis.weight(*region);
         let row = |regions: &Vec<Span>| self.axes.iter().zip(regions.iter().zip(&self.weights)).map(cell).sum::<f64>();
         parts.iter().map(|part| part.units.len() as f64 * part.regions.iter().map(row).sum::<f64>()).sum()
     }
 
-    fn people(&self, part: &Part, place: usize, attribute: usize) -> Span {
+    fn people(&self, part: &UnitRegions, place: usize, attribute: usize) -> Span {
         let ranks = part.units.iter().map(|&unit| self.rank(unit, place, attribute));
         let (first, last) = ranks.fold((u32::MAX, 0), |(first, last), rank| (first.min(rank), last.max(rank)));
         Span::new(first, last)
     }
 
     /// The children of a cut along one attribute in one place.
-    fn cut_along(&self, part: &Part, place: usize, attribute: usize) -> Option<Vec<Part>> {
+    fn cut_along(&self, part: &UnitRegions, place: usize, attribute: usize) -> Option<Vec<UnitRegions>> {
         let axis = &self.axes[attribute];
         let people = self.people(part, place, attribute);
         if let Some(node) = axis.node(people) {
@@ -248,8 +262,8 @@ impl<'a> Ordered<'a> {
     }
 
     /// The units by the span that their row lies in, where every side keeps every rule.
-    fn parted(&self, part: &Part, place: usize, attribute: usize, spans: &[Span]) -> Option<Vec<Part>> {
-        let mut children: Vec<Part> = Vec::with_capacity(spans.len());
+    fn parted(&self, part: &UnitRegions, place: usize, attribute: usize, spans: &[Span]) -> Option<Vec<UnitRegions>> {
+        let mut children: Vec<UnitRegions> = Vec::with_capacity(spans.len());
         for span in spans {
             let inside = |unit: &u32| (span.first..=span.last).contains(&self.rank(*unit, place, attribute));
             let units: Vec<u32> = part.units.iter().copied().filter(inside).collect();
@@ -261,7 +275,7 @@ impl<'a> Ordered<'a> {
             }
             let mut regions = part.regions.clone();
             regions[place][attribute] = *span;
-            children.push(Part { units, regions });
+            children.push(UnitRegions { units, regions });
         }
         let whole: usize = children.iter().map(|child| child.units.len()).sum();
         (children.len() > 1 && whole == part.units.len()).then_some(children)
@@ -297,7 +311,7 @@ impl<'a> Ordered<'a> {
 
     /// A class for every place of every part. Suppressed rows are of the first class, and not
     /// counted there.
-    fn recoding(&self, parts: &[Part], kept: &[bool]) -> LocalRecoding {
+    fn recoding(&self, parts: &[UnitRegions], kept: &[bool]) -> LocalRecoding {
         let mut of_row = vec![0u32; kept.len()];
         let (mut regions, mut sizes): (Vec<Vec<Span>>, Vec<u64>) = (Vec::new(), Vec::new());
         let tight = self.bound.policy.publish.summarise == Summary::Tight;
@@ -324,14 +338,14 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// What rules look at, as it is released.
+/// The columns that rules use, as they are released.
 fn seen_columns(bound: &Bound<'_>, found: &LocalRecoding) -> Vec<Codes> {
     let mut columns = found.columns();
     columns.extend(bound.judged_codes().into_iter().skip(columns.len()).cloned());
     columns
 }
 
-/// What judging the released table says.
+/// The verdict about the released table.
 enum Seen {
     Holds(DraftUnits),
     /// By unit, whether a rule fails for it.

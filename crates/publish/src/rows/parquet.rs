@@ -36,7 +36,7 @@ pub(crate) fn write_parquet(
         .set_offset_index_disabled(true)
         .build();
     let schema = schema(columns).map_err(failed)?;
-    let cells = columns.iter().map(Cells::new).collect::<Result<Vec<_>, _>>()?;
+    let cells = columns.iter().map(ParquetCells::new).collect::<Result<Vec<_>, _>>()?;
     let mut writer = SerializedFileWriter::new(BufWriter::new(file), schema, Arc::new(properties)).map_err(failed)?;
     rows.each(&mut |codes, buckets| {
         progress.check()?;
@@ -76,25 +76,25 @@ fn schema(columns: &[ReleasedColumn<'_>]) -> Result<TypePtr, ParquetError> {
 }
 
 /// For every code of a column the value to store; `None` for a missing one.
-enum Cells {
+enum ParquetCells {
     Integer(Vec<Option<i64>>),
     Float(Vec<Option<f64>>),
     Date(Vec<Option<i32>>),
     Text(Vec<Option<ByteArray>>),
 }
 
-impl Cells {
-    fn new(column: &ReleasedColumn<'_>) -> Result<Cells, TableError> {
+impl ParquetCells {
+    fn new(column: &ReleasedColumn<'_>) -> Result<ParquetCells, TableError> {
         fn or_missing<T>(values: impl Iterator<Item = T>) -> Vec<Option<T>> {
             values.map(Some).chain([None]).collect()
         }
         match (column.kind, column.domain.values()) {
-            (Kind::Integer, Values::Integer(values)) => Ok(Cells::Integer(or_missing(values.iter().copied()))),
-            (Kind::Float, Values::Float(values)) => Ok(Cells::Float(or_missing(values.iter().copied()))),
-            (Kind::Date, Values::Date(values)) => Ok(Cells::Date(or_missing(values.iter().map(|date| date.0)))),
+            (Kind::Integer, Values::Integer(values)) => Ok(ParquetCells::Integer(or_missing(values.iter().copied()))),
+            (Kind::Float, Values::Float(values)) => Ok(ParquetCells::Float(or_missing(values.iter().copied()))),
+            (Kind::Date, Values::Date(values)) => Ok(ParquetCells::Date(or_missing(values.iter().map(|date| date.0)))),
             (Kind::Category, _) => {
                 let stored = |text: &String| Some(ByteArray::from(text.as_str())).filter(|_| !text.is_empty());
-                Ok(Cells::Text(column.texts.iter().map(stored).collect()))
+                Ok(ParquetCells::Text(column.texts.iter().map(stored).collect()))
             }
             _ => Err(TableError::Internal(format!("column `{}` changed its kind", column.name))),
         }
@@ -102,10 +102,10 @@ impl Cells {
 
     fn write(&self, codes: impl Iterator<Item = usize>, out: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         match self {
-            Cells::Integer(values) => write_column::<Int64Type>(values, codes, out),
-            Cells::Float(values) => write_column::<DoubleType>(values, codes, out),
-            Cells::Date(values) => write_column::<Int32Type>(values, codes, out),
-            Cells::Text(values) => write_column::<ByteArrayType>(values, codes, out),
+            ParquetCells::Integer(values) => write_column::<Int64Type>(values, codes, out),
+            ParquetCells::Float(values) => write_column::<DoubleType>(values, codes, out),
+            ParquetCells::Date(values) => write_column::<Int32Type>(values, codes, out),
+            ParquetCells::Text(values) => write_column::<ByteArrayType>(values, codes, out),
         }
     }
 }

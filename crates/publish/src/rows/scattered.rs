@@ -4,7 +4,7 @@
 //! are dealt to groups of neighboring buckets, which lie on the disk in blocks; then one group
 //! after the other is brought back, its rows are put into their buckets, and these are shuffled.
 
-use hedgerow_table::engine::Chunk;
+use hedgerow_table::engine::CodeChunk;
 use hedgerow_table::spill::{SHORT_OF_MEMORY, SpillFile};
 use hedgerow_table::{Codes, Spill, TableError, parallel};
 use rand::rngs::StdRng;
@@ -25,21 +25,21 @@ pub(crate) struct Scattered {
     empty: Vec<Codes>,
     chunks: std::vec::IntoIter<StdRng>,
     buckets: Vec<StdRng>,
-    groups: Vec<Group>,
+    groups: Vec<ScatteredGroup>,
     /// Rows that wait before they go to the disk together.
     waiting_max: usize,
 }
 
 #[derive(Debug)]
-struct Group {
-    waiting: Dealt,
+struct ScatteredGroup {
+    waiting: DealtRows,
     /// Where its blocks lie, with their rows.
     blocks: Vec<(u64, usize)>,
 }
 
 /// Rows of one group: the bucket of each within the group, and its codes.
 #[derive(Debug, Clone)]
-struct Dealt {
+struct DealtRows {
     buckets: Vec<u8>,
     columns: Vec<Codes>,
 }
@@ -51,8 +51,8 @@ impl Scattered {
         let groups = buckets.len().div_ceil(BUCKETS_AT_ONCE);
         let row_bytes = 1 + empty.iter().map(Codes::width).sum::<usize>() as u64;
         let waiting_max = (spill.memory() / WAITING_SHARE / groups as u64 / row_bytes).clamp(64, 1 << 16) as usize;
-        let nothing = Dealt { buckets: Vec::new(), columns: empty.clone() };
-        let groups = vec![nothing; groups].into_iter().map(|waiting| Group { waiting, blocks: Vec::new() });
+        let nothing = DealtRows { buckets: Vec::new(), columns: empty.clone() };
+        let groups = vec![nothing; groups].into_iter().map(|waiting| ScatteredGroup { waiting, blocks: Vec::new() });
         let (file, groups) = (spill.file(), groups.collect());
         Scattered { file, empty, chunks: chunks.into_iter(), buckets, groups, waiting_max }
     }
@@ -61,9 +61,9 @@ impl Scattered {
     /// which of its rows stay.
     pub(crate) fn deal(
         &mut self,
-        chunks: Vec<Chunk>,
+        chunks: Vec<CodeChunk>,
         positions: &[usize],
-        kept: impl Fn(&Chunk) -> Option<Vec<bool>> + Sync,
+        kept: impl Fn(&CodeChunk) -> Option<Vec<bool>> + Sync,
     ) -> Result<(), TableError> {
         let (buckets, groups) = (self.buckets.len(), self.groups.len());
         let chances: Vec<StdRng> = self.chunks.by_ref().take(chunks.len()).collect();
@@ -80,7 +80,7 @@ impl Scattered {
             let buckets = order.iter().map(within).collect();
             let order: Vec<u32> = order.iter().map(|&place| rows[place as usize]).collect();
             let columns = positions.iter().map(|&position| chunk[position].of_rows(&order)).collect();
-            (Dealt { buckets, columns }, starts)
+            (DealtRows { buckets, columns }, starts)
         });
         for (dealt, starts) in dealt {
             for (index, bounds) in starts.windows(2).enumerate() {
@@ -101,7 +101,7 @@ impl Scattered {
     /// Brings what waits of a group to the disk.
     fn put_away(&mut self, index: usize) -> Result<(), TableError> {
         let group = &mut self.groups[index];
-        let Dealt { buckets, columns } = &mut group.waiting;
+        let DealtRows { buckets, columns } = &mut group.waiting;
         let mut bytes = std::mem::take(buckets);
         let rows = bytes.len();
         for (column, empty) in columns.iter_mut().zip(&self.empty) {
@@ -112,9 +112,9 @@ impl Scattered {
     }
 
     /// All rows of a group, in the order in which they were dealt. They are not needed again.
-    fn bring_back(&mut self, index: usize) -> Result<Dealt, TableError> {
+    fn bring_back(&mut self, index: usize) -> Result<DealtRows, TableError> {
         let group = &mut self.groups[index];
-        let mut all = Dealt { buckets: Vec::new(), columns: self.empty.clone() };
+        let mut all = DealtRows { buckets: Vec::new(), columns: self.empty.clone() };
         let row_bytes = 1 + self.empty.iter().map(Codes::width).sum::<usize>();
         for (offset, rows) in std::mem::take(&mut group.blocks) {
             let mut bytes = vec![0u8; rows * row_bytes];
@@ -127,7 +127,8 @@ impl Scattered {
                 rest = others;
             }
         }
-        let waiting = std::mem::replace(&mut group.waiting, Dealt { buckets: Vec::new(), columns: self.empty.clone() });
+        let waiting =
+            std::mem::replace(&mut group.waiting, DealtRows { buckets: Vec::new(), columns: self.empty.clone() });
         all.buckets.extend_from_slice(&waiting.buckets);
         for (column, codes) in all.columns.iter_mut().zip(&waiting.columns) {
             column.extend(codes, 0..codes.len());
@@ -141,7 +142,7 @@ impl InRandomOrder for Scattered {
         let mut chances = std::mem::take(&mut self.buckets).into_iter();
         for index in 0..self.groups.len() {
             let chances: Vec<StdRng> = chances.by_ref().take(BUCKETS_AT_ONCE).collect();
-            let Dealt { buckets, columns } = self.bring_back(index)?;
+            let DealtRows { buckets, columns } = self.bring_back(index)?;
             let rows: Vec<u32> = (0..buckets.len() as u32).collect();
             let buckets: Vec<u32> = buckets.iter().map(|&bucket| u32::from(bucket)).collect();
             let (rows, starts) = sorted_by(&rows, &buckets, chances.len());

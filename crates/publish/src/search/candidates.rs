@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use super::{BATCH, Search};
+use super::{BATCH, LatticeSearch};
 use crate::lattice::Levels;
 use crate::pruning::AtLeast;
 
@@ -31,7 +31,7 @@ impl Halved {
     }
 }
 
-impl<const W: usize> Search<'_, W> {
+impl<const W: usize> LatticeSearch<'_, W> {
     /// `None` when the budget runs out before every node is decided.
     pub(super) fn count_candidates(&mut self) -> Option<u64> {
         let nodes = self.lattice.nodes().expect("numbered");

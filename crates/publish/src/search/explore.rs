@@ -6,7 +6,7 @@
 use hedgerow_release::manifest::ClassSizes;
 use hedgerow_table::{parallel, with_words};
 
-use super::{BATCH, Found, FullDomain, Holding, Search};
+use super::{BATCH, BestNode, FullDomain, Holding, LatticeSearch};
 use crate::lattice::{Lattice, Levels};
 use crate::loss::{Cost, LossModel};
 use crate::pruning::AtLeast;
@@ -44,13 +44,13 @@ pub fn nodes_with(problem: &FullDomain<'_>, fixed: &[Option<u8>]) -> Option<u64>
 /// Judges every node, or those that have the `fixed` levels: at most [`EXPLORED_MAX`]. Ends early
 /// when the work is canceled.
 pub fn explore(problem: FullDomain<'_>, fixed: &[Option<u8>]) -> Explored {
-    with_words!(problem.judge.layout().words(), W => Search::<W>::new(problem).explore(fixed))
+    with_words!(problem.judge.layout().words(), W => LatticeSearch::<W>::new(problem).explore(fixed))
 }
 
 /// The node with the least loss among those that have the `fixed` levels.
-pub fn best_with(problem: FullDomain<'_>, fixed: &[Option<u8>]) -> Option<Found> {
+pub fn best_with(problem: FullDomain<'_>, fixed: &[Option<u8>]) -> Option<BestNode> {
     with_words!(problem.judge.layout().words(), W => {
-        let mut search = Search::<W>::new(problem);
+        let mut search = LatticeSearch::<W>::new(problem);
         search.judge_part(fixed, |_, _, _| ());
         search.best.clone().map(|best| search.found(best))
     })
@@ -65,7 +65,7 @@ fn free_part(problem: &FullDomain<'_>, fixed: &[Option<u8>]) -> (Vec<usize>, Lat
 /// The number of a node, what all finer ones suppress at least, and what it is like where it holds.
 type JudgedNode = (u64, AtLeast, Option<(Holding, HoldingNode)>);
 
-impl<const W: usize> Search<'_, W> {
+impl<const W: usize> LatticeSearch<'_, W> {
     fn explore(mut self, fixed: &[Option<u8>]) -> Explored {
         let mut holding: Vec<(Holding, HoldingNode)> = Vec::new();
         let nodes = self.judge_part(fixed, |_, found, node| holding.push((found, node)));

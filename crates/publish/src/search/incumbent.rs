@@ -1,11 +1,11 @@
 //! A first good node: the better it is, the less remains to be proved.
 
 use super::proof::Worth;
-use super::{BATCH, Judged, Search};
+use super::{BATCH, LatticeSearch, NodeVerdict};
 use crate::lattice::Levels;
 use crate::pruning::AtLeast;
 
-impl<const W: usize> Search<'_, W> {
+impl<const W: usize> LatticeSearch<'_, W> {
     /// A first good node.
     pub(super) fn find_incumbent(&mut self) {
         let path = self.path_upwards();
@@ -35,7 +35,7 @@ impl<const W: usize> Search<'_, W> {
         }
     }
 
-    fn judge_first(&mut self, nodes: &[Levels]) -> Vec<Judged> {
+    fn judge_first(&mut self, nodes: &[Levels]) -> Vec<NodeVerdict> {
         let judged = self.judge_all(nodes);
         self.learned.extend(nodes.iter().cloned().zip(judged.iter().map(|judged| judged.at_least)));
         judged

@@ -6,7 +6,7 @@ use hedgerow_table::parallel;
 use rayon::prelude::*;
 
 use super::known::{Excluded, Known};
-use super::{BATCH, Explain, Search};
+use super::{BATCH, Explain, LatticeSearch};
 use crate::lattice::{Levels, is_finer_or_equal};
 use crate::loss::Cost;
 use crate::pruning::AtLeast;
@@ -32,7 +32,7 @@ pub(super) enum Worth {
     LosesMoreBySuppression,
 }
 
-impl<const W: usize> Search<'_, W> {
+impl<const W: usize> LatticeSearch<'_, W> {
     /// Whether a node can still be better than the best, given what must be suppressed.
     pub(super) fn worth_judging(&self, levels: &[u8], at_least: AtLeast) -> Worth {
         let rows = at_least.rows();

@@ -1,4 +1,4 @@
-//! What a draft says of units: how many there are, what the rules achieve over them, and the random
+//! The units of a draft: how many there are, what the rules achieve over them, and the random
 //! numbers that link their rows.
 
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::judge::Achieved;
 use hedgerow_privacy::{Judge, UnitRows};
-use hedgerow_release::manifest::{Field, UnitCounts};
+use hedgerow_release::manifest::{FieldDescriptor, UnitCounts};
 use hedgerow_table::{Codes, Domain, Kind, Values, with_words};
 use hedgerow_verify::check::{CountedUnits, NamedRule, OverUnits};
 use rand::rngs::StdRng;
@@ -14,10 +14,10 @@ use rand::seq::SliceRandom;
 
 use super::Units;
 use crate::bind::Bound;
-use crate::draft::{Content, Draft};
+use crate::draft::{Draft, DraftContent};
 use crate::rows::ReleasedColumn;
 
-/// What is released of units, counted from the recoded rows and not by the search.
+/// The released units, counted from the recoded rows and not by the search.
 #[derive(Debug)]
 pub(crate) struct DraftUnits {
     pub(crate) counts: UnitCounts,
@@ -59,7 +59,7 @@ impl DraftUnits {
         Some(DraftUnits { counts, achieved })
     }
 
-    /// What the rules achieve over units, by rule and model.
+    /// The levels that the rules achieve over units, by rule and model.
     pub(super) fn into_achieved(self) -> Vec<Vec<Achieved>> {
         self.achieved
     }
@@ -91,7 +91,7 @@ fn linked_name(policy: &Policy) -> &str {
 pub(crate) fn link<'a>(draft: &mut Draft<'a>, bound: &'a Bound<'_>, rng: &mut StdRng) {
     let (Some(counted), Some(units)) = (&draft.units, bound.units()) else { return };
     let Some(table) = draft.tables.first_mut().filter(|_| counted.counts.linked) else { return };
-    let Content::Columns { columns, kept } = &mut table.content else { return };
+    let DraftContent::Columns { columns, kept } = &mut table.content else { return };
     // Numbers without gaps, in random order: suppressed units have the last.
     let is_kept = units.kept(kept.as_deref());
     let mut order: Vec<u32> = (0..units.count as u32).collect();
@@ -102,7 +102,7 @@ pub(crate) fn link<'a>(draft: &mut Draft<'a>, bound: &'a Bound<'_>, rng: &mut St
     let codes = Codes::from_iter(units.count, units.of_row.iter().map(|&unit| numbers[unit as usize]));
     let domain = Domain::new(Values::Integer((1..=units.count as i64).collect()), false);
     let name = linked_name(bound.policy);
-    table.fields.insert(0, Field::new(name, Kind::Integer, Some(Role::Unit.name())));
+    table.fields.insert(0, FieldDescriptor::new(name, Kind::Integer, Some(Role::Unit.name())));
     let (codes, domain) = (Cow::Owned(codes), Cow::Owned(domain));
     columns.insert(0, ReleasedColumn { name, codes, domain, kind: Kind::Integer, texts: Vec::new() });
 }

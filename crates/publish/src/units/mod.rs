@@ -1,4 +1,4 @@
-//! Whom each row is about: the columns with the role `unit`, read once and never released.
+//! The unit that each row is about: the columns with the role `unit`, read once and never released.
 
 mod drafted;
 mod recount;
@@ -11,8 +11,8 @@ use hedgerow_table::frequency::FrequencySet;
 use hedgerow_table::{Codes, Column, Counted, InputError, Table};
 
 pub(crate) use drafted::{DraftUnits, link};
-pub use recount::recount;
 pub(crate) use recount::{Fingerprints, combinations};
+pub use recount::{of_released_rows, recount};
 
 /// The units of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]

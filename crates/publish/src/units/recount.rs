@@ -13,13 +13,13 @@ use hashbrown::{HashMap, HashSet};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::judge::Achieved;
 use hedgerow_privacy::{Judge, UnitRows};
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Codes, Column, InputError, Table, with_words};
 
 use super::Units;
 use crate::bind::Bound;
 use crate::dependencies::closed_policy;
-use crate::draft::{Content, Draft};
+use crate::draft::{Draft, DraftContent};
 use crate::error::PublishError;
 use crate::full_domain::codes_at;
 use crate::local;
@@ -28,36 +28,63 @@ use crate::options::PublishOptions;
 /// The most combinations of levels that are tried where labels do not tell levels apart.
 const COMBINATIONS_MAX: usize = 256;
 
-/// What the guarantees of a policy achieve over the units of a release made from `source`; by rule
-/// and model. Refused where the release is not what the policy makes of this source.
+/// The levels that the guarantees of a policy achieve over the units of a release made from
+/// `source`, by rule and model. Refused where the release is not what the policy makes of this
+/// source.
 pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<Vec<Vec<Achieved>>, PublishError> {
+    Ok(made_again(policy, source, release)?.0)
+}
+
+/// The unit of each row of a release made from `source`. Released rows that are equal take each
+/// other's place, so that whatever is counted by their cells is counted right.
+pub fn of_released_rows(policy: &Policy, source: &Table, release: &Release) -> Result<Vec<u32>, PublishError> {
+    let (_, made) = made_again(policy, source, release)?;
+    let ReleaseTables::Generalized(tables) = release.tables() else { return Err(other(release).into()) };
+    let units = Units::of_policy(policy, source);
+    let mut left: HashMap<u64, Vec<u32>, FixedState> = HashMap::default();
+    for (row, cells) in made.rows {
+        left.entry(cells).or_default().push(units.of_row[row]);
+    }
+    let released = Fingerprints::of_release(&tables.table, &tables.units);
+    let of_row = released.rows.iter().map(|(_, cells)| left.get_mut(cells)?.pop()).collect::<Option<Vec<u32>>>();
+    Ok(of_row.ok_or_else(|| other(release))?)
+}
+
+fn other(release: &Release) -> InputError {
+    let problem = "the release does not have the rows that the policy makes of its source";
+    InputError::new(release.name(), problem, "name the policy and the source that it was made from")
+}
+
+/// The rows of a release, made again, and what the guarantees achieve over their units.
+fn made_again(
+    policy: &Policy,
+    source: &Table,
+    release: &Release,
+) -> Result<(Vec<Vec<Achieved>>, Fingerprints), PublishError> {
     let closed = closed_policy(policy, source)?;
     let policy = closed.as_ref().unwrap_or(policy);
     let bound = Bound::new(policy, source)?;
     let judge = bound.judge()?;
-    let other = || {
-        let problem = "the release does not have the rows that the policy makes of its source";
-        let hint = "name the policy and the source that it was made from";
-        InputError::new(release.name(), problem, hint)
-    };
-    let (Tables::Generalized(tables), Some(units)) = (release.tables(), bound.units()) else {
+    let other = || other(release);
+    let (ReleaseTables::Generalized(tables), Some(units)) = (release.tables(), bound.units()) else {
         return Err(other().into());
     };
     let released = Fingerprints::of_release(&tables.table, &tables.units);
     if policy.publish.method.is_local() {
         let draft = local::draft(&bound, &PublishOptions::to(PathBuf::new()))?;
         let made = Fingerprints::of_draft(&draft, &tables.table, &tables.units);
-        let counted = draft.units.filter(|_| made.as_ref() == Some(&released));
-        return Ok(counted.ok_or_else(other)?.into_achieved());
+        let made = made.filter(|made| *made == released).ok_or_else(other)?;
+        return Ok((draft.units.ok_or_else(other)?.into_achieved(), made));
     }
     let combinations = combinations(&bound, &tables.table).ok_or_else(other)?;
     for levels in combinations {
         let columns = codes_at(&bound, &levels);
         let codes: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
         if let Some((kept, achieved)) = judged(&judge, units, &codes, source.rows)
-            && Fingerprints::of_source(&bound, &tables.table, &tables.units, &levels, &kept).as_ref() == Some(&released)
+            && let Some(made) = Fingerprints::of_source(&bound, &tables.table, &tables.units, &levels, &kept)
+            && made == released
         {
-            return Ok(achieved);
+            return Ok((achieved, made));
         }
     }
     Err(other().into())
@@ -98,9 +125,19 @@ pub(crate) fn combinations(bound: &Bound<'_>, released: &Table) -> Option<Vec<Ve
     Some(combinations)
 }
 
-/// How often every row occurs, by a hash of its cells.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Fingerprints(HashMap<u64, u32, FixedState>);
+/// Rows by a hash of their cells; equal where the same rows occur as often.
+#[derive(Debug)]
+pub(crate) struct Fingerprints {
+    /// The number of every row, and its hash.
+    rows: Vec<(usize, u64)>,
+    counts: HashMap<u64, u32, FixedState>,
+}
+
+impl PartialEq for Fingerprints {
+    fn eq(&self, other: &Fingerprints) -> bool {
+        self.counts == other.counts
+    }
+}
 
 impl Fingerprints {
     pub(crate) fn of_release(table: &Table, units: &[String]) -> Fingerprints {
@@ -111,7 +148,7 @@ impl Fingerprints {
 
     /// The rows of a draft, with the columns of a release.
     pub(crate) fn of_draft(draft: &Draft<'_>, released: &Table, units: &[String]) -> Option<Fingerprints> {
-        let Content::Columns { columns, kept } = &draft.tables.first()?.content else { return None };
+        let DraftContent::Columns { columns, kept } = &draft.tables.first()?.content else { return None };
         let mut found: Vec<Texts<'_>> = Vec::new();
         for column in released.columns.iter().filter(|column| !units.contains(&column.name)) {
             let own = columns.iter().find(|own| own.name == column.name)?;
@@ -146,13 +183,15 @@ impl Fingerprints {
 
     fn count(columns: &[Texts<'_>], rows: Vec<usize>) -> Fingerprints {
         let hasher = FixedState::default();
-        let mut counts: HashMap<u64, u32, FixedState> = HashMap::default();
-        for row in rows {
+        let hashed = |row: usize| {
             let cells: Vec<&str> =
                 columns.iter().map(|column| column.texts[column.codes.get(row) as usize].as_str()).collect();
-            *counts.entry(hasher.hash_one(cells)).or_default() += 1;
-        }
-        Fingerprints(counts)
+            (row, hasher.hash_one(cells))
+        };
+        let rows: Vec<(usize, u64)> = rows.into_iter().map(hashed).collect();
+        let mut counts: HashMap<u64, u32, FixedState> = HashMap::default();
+        rows.iter().for_each(|(_, cells)| *counts.entry(*cells).or_default() += 1);
+        Fingerprints { rows, counts }
     }
 }
 

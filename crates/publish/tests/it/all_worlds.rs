@@ -1,6 +1,8 @@
 //! Every table that fits some releases, listed person by person from the definition, on what a
 //! second reader sees of their files. It shares nothing with the adversary that it judges.
 
+mod gone;
+
 use std::collections::BTreeSet;
 
 use crate::as_read::Read;
@@ -23,7 +25,7 @@ struct Table {
     shown: bool,
 }
 
-/// What is taken to be so of a table in which all people are who fit it.
+/// The assumption about a table that has all people who fit it.
 #[derive(Clone, Copy)]
 struct Strong {
     absent: u64,
@@ -37,6 +39,8 @@ pub(crate) struct Worlds<'a> {
     strong: Vec<Option<Strong>>,
     /// By two tables, the classes that a person can be in at once, by what is not known of them.
     meeting: Vec<Vec<BTreeSet<(usize, usize)>>>,
+    /// Of a way to be in the classes that the list lacks columns of, the tables.
+    lacking: Vec<usize>,
 }
 
 /// The question about one person in one table.
@@ -76,7 +80,8 @@ impl<'a> Worlds<'a> {
                 .map(|(two, _)| if known.contains(&"b") { BTreeSet::new() } else { meeting(one, two) })
                 .collect()
         });
-        let mut worlds = Worlds { people, values, tables, strong: Vec::new(), meeting: meeting.collect() };
+        let mut worlds =
+            Worlds { people, values, tables, strong: Vec::new(), meeting: meeting.collect(), lacking: Vec::new() };
         worlds.strong = (0..worlds.tables.len()).map(|table| worlds.standing(table, true)).collect();
         worlds
     }
@@ -122,6 +127,7 @@ impl<'a> Worlds<'a> {
         }
         let known = |way: &Vec<Vec<usize>>| {
             let mut worlds = self.clone();
+            worlds.lacking.clone_from(&lacking);
             for (at, &table) in lacking.iter().enumerate() {
                 for (fits, classes) in worlds.tables[table].fits.iter_mut().zip(way) {
                     *fits = vec![classes[at]];
@@ -133,6 +139,13 @@ impl<'a> Worlds<'a> {
             worlds
         };
         Some(all.iter().map(known).collect())
+    }
+
+    /// Whether true values allow people to be where they are taken to be.
+    pub(crate) fn is_possible(&self) -> bool {
+        let has_people = |table: usize| self.tables[table].fits.iter().any(|fits| !fits.is_empty());
+        let is_lacking = |table: usize| self.lacking.contains(&table);
+        (0..self.tables.len()).all(|table| !is_lacking(table) || !has_people(table) || self.strong[table].is_some())
     }
 
     /// A table is strong where all people who fit it can be in it, with their true values, but for
@@ -338,7 +351,8 @@ impl<'a> Worlds<'a> {
         questions
     }
 
-    /// What a table says of one person and of no other; `None` where they are not in it.
+    /// The statements of a table about one person and about no other; `None` where they are not in
+    /// it.
     fn weak(&self, table: usize, person: usize) -> Option<Vec<BTreeSet<usize>>> {
         let own = &self.tables[table];
         let buckets: BTreeSet<usize> = own.fits[person].iter().map(|&class| own.classes[class].1).collect();

@@ -1,4 +1,4 @@
-//! What an adversary can conclude from buckets, by enumerating every table that could lie behind a
+//! Conclusions of an adversary from buckets, by enumerating every table that could lie behind a
 //! release.
 //!
 //! Tiny random tables are published; then all ways to give the counted values to the rows of their
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, RowSource, publish};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-/// What a case requires, and by the same number what its posterior must keep.
+/// The requirement of a case, which also bounds its posterior by the same number.
 #[derive(Debug, Clone, Copy)]
 enum Required {
     Frequency(f64),
@@ -150,7 +150,7 @@ fn examine(seed: u64) -> Option<usize> {
     );
     let parsed = Policy::parse(&policy, &folder.path().join("policy.toml")).unwrap();
     let options = PublishOptions::to(folder.path().join("release"));
-    match publish(&parsed, Source::Policy, &options) {
+    match publish(&parsed, RowSource::Policy, &options) {
         Ok(_) => {}
         Err(PublishError::Ineligible(_)) => return None,
         Err(error) => panic!("seed {seed}: {error}"),

@@ -27,7 +27,7 @@ struct Class {
     bucket: usize,
 }
 
-/// What a class says of one attribute.
+/// The label of a class for one attribute.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Cell {
     /// To be understood by the codebook.
@@ -193,6 +193,10 @@ impl Read {
             panic!("{}: no entry for {name} {label}", self.path.display());
         };
         let (blank, several) = (["", "", ""], rows.len() > 1);
+        // A blank row, as that of everything: docs/release-format.md says what the label means.
+        if label == "not missing" {
+            return !value.is_empty();
+        }
         if value.is_empty() || label.is_empty() {
             // A blank leaf among several is the missing value; one that is all blank is everything.
             return label == value || rows.iter().any(|row| *row == blank && (several || !label.is_empty()));

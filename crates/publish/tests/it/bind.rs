@@ -21,7 +21,7 @@ fn bind(data: &str, null: &str, require: &str) -> Result<Vec<String>, String> {
     Ok(bound.warnings.iter().map(ToString::to_string).collect())
 }
 
-/// What is close to what only numbers and dates can say.
+/// Only numbers and dates can be close to one another.
 #[test]
 fn proximity_is_required_of_numbers_only() {
     let near = "{ model = \"delta-l-diversity\", delta = 1, l = 2 }";

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_audit::{Adversary, AuditOptions, audit};
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{NoProgress, Table};
 use hedgerow_verify::release_check::check_release;
@@ -86,7 +86,7 @@ fn published(policy: &Path, folder: &Path) -> (Published, Listed) {
     let policy = Policy::load(policy).unwrap();
     let destination = folder.join("release");
     let published =
-        publish(&policy, Source::Policy, &options(destination.clone())).unwrap_or_else(|error| panic!("{error}"));
+        publish(&policy, RowSource::Policy, &options(destination.clone())).unwrap_or_else(|error| panic!("{error}"));
     (published, Listed::read(&destination))
 }
 
@@ -250,7 +250,7 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
         let policy =
             Policy::load(&case.write(folder.path(), "")).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let destination = folder.path().join("release");
-        let published = match publish(&policy, Source::Policy, &options(destination.clone())) {
+        let published = match publish(&policy, RowSource::Policy, &options(destination.clone())) {
             Ok(published) => published,
             Err(PublishError::Ineligible(why)) => {
                 let few = (case.rows.len() as u64) < 2 * case.k;
@@ -423,7 +423,7 @@ fn people_are_counted_where_k_anonymity_is_required() {
         let rule = "[[rule]]\nrequire = { model = \"k-anonymity\", k = 4 }\n";
         let policy = Policy::load(&case.write(folder.path(), rule)).unwrap();
         let destination = folder.path().join("release");
-        match publish(&policy, Source::Policy, &options(destination.clone())) {
+        match publish(&policy, RowSource::Policy, &options(destination.clone())) {
             Err(PublishError::Ineligible(_)) => assert!(case.rows.len() < 10, "seed {seed}"),
             Err(error) => panic!("seed {seed}: {error}"),
             Ok(published) => {
@@ -465,7 +465,7 @@ fn rare_values_are_reported_and_suppressed_on_request() {
     let report = |settings: &str, rules: &str| {
         let folder = scratch();
         let policy = Policy::load(&case(settings).write(folder.path(), rules)).unwrap();
-        publish(&policy, Source::Policy, &options(folder.path().join("release")))
+        publish(&policy, RowSource::Policy, &options(folder.path().join("release")))
             .map(|published| published.cloned.unwrap())
     };
     let kept = report("", "").unwrap();
@@ -502,7 +502,7 @@ fn nothing_is_released_of_people_who_were_suppressed() {
     let folder = scratch();
     let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
     let destination = folder.path().join("release");
-    let published = publish(&policy, Source::Policy, &options(destination.clone())).unwrap();
+    let published = publish(&policy, RowSource::Policy, &options(destination.clone())).unwrap();
     assert_eq!((published.rows.out, published.rows.suppressed), (200, 1));
     let files: Vec<PathBuf> = std::fs::read_dir(destination).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() >= 4);
@@ -518,7 +518,7 @@ fn unsupported_promises_are_refused_and_lacking_values_reported() {
     let refused = |rules: &str| {
         let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), rules)).unwrap();
-        publish(&policy, Source::Policy, &options(folder.path().join("release"))).unwrap_err()
+        publish(&policy, RowSource::Policy, &options(folder.path().join("release"))).unwrap_err()
     };
     let alpha =
         refused("[[rule]]\nprotect = \"disease\"\nrequire = { model = \"alpha-k-anonymity\", alpha = 0.5, k = 2 }\n");
@@ -576,7 +576,7 @@ fn threads_do_not_matter() {
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
         let destination = folder.path().join("release");
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| publish(&policy, Source::Policy, &options(destination.clone()))).unwrap();
+        pool.install(|| publish(&policy, RowSource::Policy, &options(destination.clone()))).unwrap();
         ["statistics.csv", "sensitive.csv", "codebook.csv", "datapackage.json"]
             .map(|file| std::fs::read_to_string(destination.join(file)).unwrap())
     };

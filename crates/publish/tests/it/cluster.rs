@@ -6,11 +6,11 @@
 
 use std::path::Path;
 
-use hedgerow_policy::{Labels, Loss, Method, Policy};
+use hedgerow_policy::{ClassLabels, Loss, Method, Policy};
 use hedgerow_privacy::OnMerge;
 use hedgerow_publish::PublishError;
 use hedgerow_publish::bind::Bound;
-use hedgerow_publish::cluster::{Limit, Neighbors, Objective, recode};
+use hedgerow_publish::cluster::{ImproveLimit, Neighbors, Objective, recode};
 use hedgerow_publish::local::Local;
 use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Kind, Table};
@@ -35,9 +35,9 @@ pub(crate) fn seeds(count: u64) -> Vec<u64> {
 fn how(seed: u64) -> (Local, Neighbors) {
     let method = [Method::BestCut, Method::Mondrian][(seed / 3) as usize % 2];
     let anew = !seed.is_multiple_of(3);
-    let labels = if seed.is_multiple_of(2) || !anew { Labels::Hierarchy } else { Labels::Set };
+    let labels = if seed.is_multiple_of(2) || !anew { ClassLabels::Hierarchy } else { ClassLabels::Set };
     let objective = Objective::of(LOSSES[(seed / 5) as usize % 4]).unwrap();
-    let limit = [Limit::Tries(0), Limit::Tries(400), Limit::None][(seed / 7) as usize % 3];
+    let limit = [ImproveLimit::Tries(0), ImproveLimit::Tries(400), ImproveLimit::None][(seed / 7) as usize % 3];
     let local = Local { method, strict: !seed.is_multiple_of(4), tight: !(seed / 2).is_multiple_of(5) };
     (local, Neighbors { anew, labels, objective, limit })
 }
@@ -78,7 +78,7 @@ fn check_case(seed: u64) -> bool {
     seen.check_cells(&found, &context);
     seen.check_rules(&found, &context);
     seen.check_loss(&found, &context);
-    if neighbors.labels == Labels::Set {
+    if neighbors.labels == ClassLabels::Set {
         seen.check_sets(&found, true, &context);
     }
     true
@@ -116,8 +116,8 @@ fn small(seed: u64) -> (Table, Policy, u64) {
     (table, Policy::parse(&text, Path::new("policy.toml")).unwrap(), k)
 }
 
-/// What the rows of a class lose together, from the definition: values covered, or −log2 of how
-/// many rows' values are covered.
+/// The loss of a class's rows together, from the definition: values covered, or −log2 of how many
+/// rows' values are covered.
 fn class_loss(table: &Table, rows: &[usize], loss: Loss) -> f64 {
     let of_column = |column: &hedgerow_table::Column| {
         let domain = &column.domain;
@@ -182,7 +182,7 @@ fn small_tables_lose_little_more_than_the_best_of_all_partitions() {
             let bound = Bound::new(&policy, &table).unwrap();
             let local = Local { method: Method::BestCut, strict: true, tight: true };
             let objective = Objective::of(Some(loss)).unwrap();
-            let neighbors = Neighbors { anew: true, labels: Labels::Set, objective, limit: Limit::None };
+            let neighbors = Neighbors { anew: true, labels: ClassLabels::Set, objective, limit: ImproveLimit::None };
             let found = recode(&bound, &bound.judge().unwrap(), local, neighbors, &NoProgress).unwrap();
             let share = if loss == Loss::Granularity { found.granularity() } else { found.entropy() };
             let cost = share * (table.rows * table.columns.len()) as f64;
@@ -224,9 +224,9 @@ fn people_of_k(rows: usize, seed: u64, k: usize) -> (Table, Policy) {
     (Table::from_texts(&["age", "place", "trade", "d"], &texts), Policy::parse(&text, Path::new("p.toml")).unwrap())
 }
 
-pub(crate) fn neighbors(limit: Limit) -> Neighbors {
+pub(crate) fn neighbors(limit: ImproveLimit) -> Neighbors {
     let objective = Objective::of(Some(Loss::Granularity)).unwrap();
-    Neighbors { anew: true, labels: Labels::Set, objective, limit }
+    Neighbors { anew: true, labels: ClassLabels::Set, objective, limit }
 }
 
 pub(crate) const CUTS: Local = Local { method: Method::BestCut, strict: true, tight: true };
@@ -238,7 +238,7 @@ fn neighbors_do_not_depend_on_the_number_of_threads() {
     let judge = bound.judge().unwrap();
     let recoded = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| recode(&bound, &judge, CUTS, neighbors(Limit::Tries(20_000)), &NoProgress).unwrap())
+        pool.install(|| recode(&bound, &judge, CUTS, neighbors(ImproveLimit::Tries(20_000)), &NoProgress).unwrap())
     };
     let (one, three) = (recoded(1), recoded(3));
     assert_eq!(one.of_row, three.of_row);
@@ -251,7 +251,8 @@ fn classes_of_many_pieces_and_of_a_large_k_keep_the_rules() {
     for (rows, k) in [(6000, 4), (7199, 910), (9000, 911), (9000, 2500)] {
         let (table, policy) = people_of_k(rows, 5, k);
         let bound = Bound::new(&policy, &table).unwrap();
-        let found = recode(&bound, &bound.judge().unwrap(), CUTS, neighbors(Limit::Tries(0)), &NoProgress).unwrap();
+        let found =
+            recode(&bound, &bound.judge().unwrap(), CUTS, neighbors(ImproveLimit::Tries(0)), &NoProgress).unwrap();
         let mut classes: Vec<Vec<u32>> = vec![Vec::new(); found.sizes.len()];
         for (row, &class) in found.of_row.iter().enumerate() {
             classes[class as usize].push(table.columns[3].codes.get(row));
@@ -271,8 +272,8 @@ fn more_tries_never_lose_more() {
     let (table, policy) = people(1500, 8);
     let bound = Bound::new(&policy, &table).unwrap();
     let judge = bound.judge().unwrap();
-    let loss = |limit: Limit| recode(&bound, &judge, CUTS, neighbors(limit), &NoProgress).unwrap().granularity();
-    let losses: Vec<f64> = [0, 1600, 4800, 16_000].map(|tries| loss(Limit::Tries(tries))).to_vec();
+    let loss = |limit: ImproveLimit| recode(&bound, &judge, CUTS, neighbors(limit), &NoProgress).unwrap().granularity();
+    let losses: Vec<f64> = [0, 1600, 4800, 16_000].map(|tries| loss(ImproveLimit::Tries(tries))).to_vec();
     assert!(losses.is_sorted_by(|before, after| after <= before), "{losses:?}");
     assert!(losses[3] < losses[0], "{losses:?}");
     let cut = hedgerow_publish::local::recode(&bound, &judge, CUTS, &NoProgress).unwrap().granularity();
@@ -280,7 +281,7 @@ fn more_tries_never_lose_more() {
     for method in [Method::BestCut, Method::Mondrian] {
         let local = Local { method, ..CUTS };
         let cut = hedgerow_publish::local::recode(&bound, &judge, local, &NoProgress).unwrap().granularity();
-        let improving = Neighbors { anew: false, ..neighbors(Limit::Tries(8000)) };
+        let improving = Neighbors { anew: false, ..neighbors(ImproveLimit::Tries(8000)) };
         let improved = recode(&bound, &judge, local, improving, &NoProgress).unwrap().granularity();
         assert!(improved < cut, "{method:?}: improved {improved}, cut {cut}");
     }
@@ -297,7 +298,7 @@ fn degenerate_tables() {
         );
         let policy = Policy::parse(&text, Path::new("policy.toml")).unwrap();
         let bound = Bound::new(&policy, &table).unwrap();
-        let found = recode(&bound, &bound.judge().unwrap(), CUTS, neighbors(Limit::None), &NoProgress).ok()?;
+        let found = recode(&bound, &bound.judge().unwrap(), CUTS, neighbors(ImproveLimit::None), &NoProgress).ok()?;
         let text = |row: usize| {
             let cells = found.cells.iter();
             let labels = cells.map(|cells| &cells.labels[cells.of_class[found.of_row[row] as usize] as usize].text);

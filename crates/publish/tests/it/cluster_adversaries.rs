@@ -1,5 +1,5 @@
-//! What adversaries learn from classes of neighbors: all ways to give the rows of a release to
-//! people, and all tables that the method could have made it from, enumerated on small tables.
+//! Adversaries against classes of neighbors: all ways to give the rows of a release to people, and
+//! all tables that the method could have made it from, enumerated on small tables.
 //!
 //! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish cluster_adversaries`
 //! replays that case alone.
@@ -9,11 +9,11 @@ use std::path::Path;
 
 use hedgerow_audit::adversaries::minimality::HowMade;
 use hedgerow_audit::{Adversary, AuditOptions, audit};
-use hedgerow_policy::{Labels, Method, Policy};
+use hedgerow_policy::{ClassLabels, Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::cluster::{self, Limit, Neighbors};
+use hedgerow_publish::cluster::{self, ImproveLimit, Neighbors};
 use hedgerow_publish::local::{self, Local};
-use hedgerow_publish::{PublishOptions, Source, publish};
+use hedgerow_publish::{PublishOptions, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::Table;
 use hedgerow_table::progress::NoProgress;
@@ -34,8 +34,8 @@ fn ill(seed: u64) -> (Vec<[String; 2]>, Vec<u32>, u32) {
 }
 
 /// Sets most often, and what has no hierarchy else.
-fn labels_of(seed: u64) -> Labels {
-    if seed.is_multiple_of(3) { Labels::Hierarchy } else { Labels::Set }
+fn labels_of(seed: u64) -> ClassLabels {
+    if seed.is_multiple_of(3) { ClassLabels::Hierarchy } else { ClassLabels::Set }
 }
 
 fn policy_text(require: &str) -> String {
@@ -45,12 +45,12 @@ fn policy_text(require: &str) -> String {
     )
 }
 
-/// What is released of every person: cells, and the class. `None` when nothing is.
+/// The released cells and class of every person. `None` when nothing is released.
 fn released(
     people: &[[String; 2]],
     illnesses: &[u32],
     require: &str,
-    labels: Labels,
+    labels: ClassLabels,
 ) -> Option<(Vec<Vec<String>>, Vec<u32>)> {
     released_by(Method::Cluster, people, illnesses, require, labels)
 }
@@ -60,7 +60,7 @@ fn released_by(
     people: &[[String; 2]],
     illnesses: &[u32],
     require: &str,
-    labels: Labels,
+    labels: ClassLabels,
 ) -> Option<(Vec<Vec<String>>, Vec<u32>)> {
     let shown: Vec<String> = illnesses.iter().map(|illness| format!("i{illness}")).collect();
     let rows: Vec<Vec<&str>> =
@@ -70,7 +70,7 @@ fn released_by(
     let bound = Bound::new(&policy, &table).unwrap();
     let judge = bound.judge().unwrap();
     let found = if method == Method::Cluster {
-        let neighbors = Neighbors { labels, ..neighbors(Limit::None) };
+        let neighbors = Neighbors { labels, ..neighbors(ImproveLimit::None) };
         cluster::recode(&bound, &judge, CUTS, neighbors, &NoProgress).ok()?
     } else {
         local::recode(&bound, &judge, Local { method, ..CUTS }, &NoProgress).ok()?
@@ -92,8 +92,8 @@ fn fits(person: &[String; 2], cells: &[String]) -> bool {
     in_range && (cells[1] == "*" || cells[1].split([',', ' ']).any(|town| town == person[1]))
 }
 
-/// What is required, as a policy states it, and whether a belief about a person keeps it: the share
-/// of every illness, beside the shares in the table.
+/// A requirement, as a policy states it, and whether a belief about a person keeps it: the share of
+/// every illness, beside the shares in the table.
 type Bounded = (&'static str, fn(&[f64], &[f64]) -> bool);
 
 const SLACK: f64 = 1e-9;
@@ -120,7 +120,7 @@ const BOUNDED: [Bounded; 7] = [
     ("{ model = \"alpha-k-anonymity\", alpha = 0.7, k = 3 }", |shares, _| most(shares) <= 0.7 + SLACK),
 ];
 
-/// What is believed of a person, and the shares in the table.
+/// The belief about a person, and the shares in the table.
 fn shares(given: &BTreeMap<u32, u64>, illnesses: &[u32], values: u32) -> (Vec<f64>, Vec<f64>) {
     let ways: u64 = given.values().sum();
     let share = |illness: u32| given.get(&illness).map_or(0.0, |&count| count as f64 / ways as f64);
@@ -179,7 +179,7 @@ fn worlds(
     illnesses: &[u32],
     values: u32,
     require: &str,
-    labels: Labels,
+    labels: ClassLabels,
 ) -> Option<Vec<BTreeMap<u32, u64>>> {
     let view = |illnesses: &[u32]| {
         let (cells, _) = released_by(method, people, illnesses, require, labels)?;
@@ -239,11 +239,11 @@ fn knowing_the_method_discloses_more_under_rules_about_illnesses() {
     let illnesses = [0, 0, 1, 2, 3, 4];
     let require = "{ model = \"frequency-l-diversity\", l = 2 }";
     for method in [Method::Cluster, Method::BestCut, Method::Mondrian] {
-        let (cells, classes) = released_by(method, &people, &illnesses, require, Labels::Set).unwrap();
+        let (cells, classes) = released_by(method, &people, &illnesses, require, ClassLabels::Set).unwrap();
         assert_eq!([&cells[0][0], &cells[1][0]], ["20 to 30"; 2], "{method:?}");
         let rows = classes.iter().filter(|&&class| class == classes[0]).count();
         assert!(rows >= 4, "{method:?}: a class of {rows} rows");
-        let given = worlds(method, &people, &illnesses, 5, require, Labels::Set).unwrap();
+        let given = worlds(method, &people, &illnesses, 5, require, ClassLabels::Set).unwrap();
         let certain = |person: usize| given[person].len() == 1 && given[person].contains_key(&0);
         assert!(certain(0) && certain(1), "{method:?}: {given:?}");
     }
@@ -264,7 +264,7 @@ fn the_confidence_of_no_adversary_of_the_audit_exceeds_the_guarantee() {
         let text = format!("{}[publish]\nmethod = \"cluster\"\nimprove = true\n", policy_text(&require));
         let policy = Policy::parse(&text, &folder.path().join("policy.toml")).unwrap();
         let options = PublishOptions { seed: Some(seed), ..PublishOptions::to(folder.path().join("release")) };
-        let Ok(published) = publish(&policy, Source::Policy, &options) else { continue };
+        let Ok(published) = publish(&policy, RowSource::Policy, &options) else { continue };
         releases += 1;
         let release = Release::open(&published.release, &NoProgress).unwrap();
         let people = read_source(&policy, &NoProgress).unwrap();

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, RowStore, Source, publish};
+use hedgerow_publish::{PublishOptions, RowSource, RowStore, publish};
 use hedgerow_release::Release;
-use hedgerow_table::read::{Held, ReadOptions, read_within};
+use hedgerow_table::read::{HeldTable, ReadOptions, read_within};
 use hedgerow_table::{Bound, Cover, NoProgress, Spill};
 use hedgerow_verify::release_check::check_release;
 
@@ -74,7 +74,7 @@ fn every_method_releases_coarser_values_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     for method in ["full-domain", "mondrian", "best-cut", "cluster", "anatomy", "decompose"] {
         let policy = people(folder.path(), method, COARSE);
-        publish(&policy, Source::Policy, &options(folder.path(), method)).unwrap();
+        publish(&policy, RowSource::Policy, &options(folder.path(), method)).unwrap();
         let release = Release::open(&folder.path().join(method), &NoProgress).unwrap();
         holds_coarse_values(&release, method != "decompose");
     }
@@ -88,10 +88,10 @@ fn rows_outside_of_memory_become_as_coarse() {
         let spill = Spill::new(folder.path(), 1 << 20).with_held(0);
         let read = |options: &ReadOptions<'_>| {
             let held = read_within(&policy.source.path, options, &spill)?;
-            assert!(matches!(held, Held::Outside(_)), "nothing was spilled");
+            assert!(matches!(held, HeldTable::Outside(_)), "nothing was spilled");
             Ok(RowStore::held(held, &spill))
         };
-        publish(&policy, Source::Open(&read), &options(folder.path(), method)).unwrap();
+        publish(&policy, RowSource::Open(&read), &options(folder.path(), method)).unwrap();
         let release = Release::open(&folder.path().join(method), &NoProgress).unwrap();
         holds_coarse_values(&release, true);
     }
@@ -101,7 +101,7 @@ fn rows_outside_of_memory_become_as_coarse() {
 fn a_changed_value_is_found_by_the_declaration() {
     let folder = tempfile::tempdir().unwrap();
     let policy = people(folder.path(), "full-domain", COARSE);
-    publish(&policy, Source::Policy, &options(folder.path(), "release")).unwrap();
+    publish(&policy, RowSource::Policy, &options(folder.path(), "release")).unwrap();
     let path = folder.path().join("release/data.csv");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replacen(",30000,", ",30001,", 1)).unwrap();
@@ -116,8 +116,8 @@ fn the_range_is_that_of_the_source() {
     let declared =
         |range: &str| COARSE.replace("role = \"sensitive\"", &format!("role = \"sensitive\", range = {range}"));
     let policy = people(folder.path(), "full-domain", &declared("[0, 109999]"));
-    publish(&policy, Source::Policy, &options(folder.path(), "release")).unwrap();
+    publish(&policy, RowSource::Policy, &options(folder.path(), "release")).unwrap();
     let policy = people(folder.path(), "full-domain", &declared("[0, 70000]"));
-    let refused = publish(&policy, Source::Policy, &options(folder.path(), "other")).unwrap_err();
+    let refused = publish(&policy, RowSource::Policy, &options(folder.path(), "other")).unwrap_err();
     assert!(refused.to_string().contains("outside its range"), "{refused}");
 }

@@ -15,7 +15,7 @@ use hedgerow_audit::finding::Finding;
 use hedgerow_audit::{Adversary, AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_source;
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{Hierarchy, HierarchySpec, NoProgress};
 use rand::rngs::StdRng;
@@ -124,7 +124,7 @@ impl Case {
             .unwrap_or_else(|errors| panic!("seed {}\n{text}\n{errors}", self.seed));
         publish(
             &policy,
-            Source::Policy,
+            RowSource::Policy,
             &PublishOptions {
                 seed: Some(self.seed),
                 candidates: true,
@@ -255,7 +255,7 @@ impl Case {
         }
     }
 
-    /// What each release tells by itself.
+    /// Checks the findings about each release by itself.
     fn single<'f>(&self, releases: &[Read], findings: impl Iterator<Item = &'f Finding>) {
         for finding in findings {
             let release = releases.iter().find(|release| release.path == Path::new(&finding.releases[0])).unwrap();
@@ -286,7 +286,7 @@ impl Case {
         }
     }
 
-    /// What is left of every person's values, and how sure equation 3 is of them.
+    /// Checks the values left for every person, and their confidence by equation 3.
     fn composed(&self, seen: &[Vec<Weights>], finding: &Finding, all_people: bool) {
         let (mut at_risk, mut hits, mut least, mut sure) = (0, 0, None, 0.0f64);
         for (person, seen) in self.people.iter().zip(seen) {
@@ -387,7 +387,7 @@ fn close(found: f64, expected: f64, context: &str) {
     assert!((found - expected).abs() < 1e-9, "{context}: {found} is not {expected}");
 }
 
-/// What one class of each release leaves together, for every combination of classes.
+/// The values that one class of each release leaves together, for every combination of classes.
 fn combinations(releases: &[Read]) -> BTreeSet<BTreeSet<String>> {
     let mut left: Option<BTreeSet<BTreeSet<String>>> = None;
     for release in releases {

@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_privacy::Model;
 use hedgerow_privacy::rules::{AttributeSet, Dependency, Rule, reduce};
-use hedgerow_publish::decompose::attack::{Attacked, Limits, attack};
+use hedgerow_publish::decompose::attack::{AttackLimits, Attacked, attack};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
 use hedgerow_publish::decompose::uad::uad;
-use hedgerow_publish::decompose::{Groups, Problem, Subtable, single_attribute};
+use hedgerow_publish::decompose::{DecompositionProblem, Groups, Subtable, single_attribute};
 use hedgerow_table::{Codes, Column, Domain, Ratio, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -68,9 +68,9 @@ impl Case {
         named.collect()
     }
 
-    fn problem(&self, dependencies: &[Dependency]) -> Problem<'_> {
+    fn problem(&self, dependencies: &[Dependency]) -> DecompositionProblem<'_> {
         let columns = self.columns.iter().collect();
-        Problem::new(columns, self.cardinalities.clone(), self.rows, self.rules.clone(), dependencies)
+        DecompositionProblem::new(columns, self.cardinalities.clone(), self.rows, self.rules.clone(), dependencies)
     }
 }
 
@@ -152,7 +152,7 @@ fn rules_that_undo_each_other_do_not_go_on_for_ever() {
         protect: AttributeSet::of(protect),
         require: vec![Model::DistinctLDiversity { l: 2 }],
     };
-    let problem = Problem::new(columns.iter().collect(), vec![2, 2], 4, vec![rule(0, 1), rule(1, 0)], &[]);
+    let problem = DecompositionProblem::new(columns.iter().collect(), vec![2, 2], 4, vec![rule(0, 1), rule(1, 0)], &[]);
     let mut rng = StdRng::seed_from_u64(1);
     let tables = gd(&problem, &mut Divergence::new(&problem), &mut rng).unwrap();
     assert!(problem.is_kept(&tables));
@@ -167,7 +167,7 @@ fn a_ring_can_be_in_normal_form() {
     let columns = vec![Codes::from_iter(2, [0, 0, 1, 1]); 4];
     let require = vec![Model::DistinctLDiversity { l: 2 }];
     let rule = Rule { know: AttributeSet::of(0), protect: AttributeSet::of(3), require };
-    let problem = Problem::new(columns.iter().collect(), vec![2; 4], 4, vec![rule], &[]);
+    let problem = DecompositionProblem::new(columns.iter().collect(), vec![2; 4], 4, vec![rule], &[]);
     let table = |attributes: [usize; 2]| Subtable::plain(attributes.into_iter().collect());
     let mut ring = vec![table([0, 1]), table([1, 2]), table([2, 0])];
     ring.push(Subtable::plain(AttributeSet::of(3)));
@@ -183,7 +183,7 @@ fn a_ring_of_four_can_be_in_normal_form_and_is_not_triangulated() {
     let columns = vec![Codes::from_iter(2, [0, 0, 1, 1]); 6];
     let require = vec![Model::DistinctLDiversity { l: 2 }];
     let rule = Rule { know: AttributeSet::of(4), protect: AttributeSet::of(5), require };
-    let problem = Problem::new(columns.iter().collect(), vec![2; 6], 4, vec![rule], &[]);
+    let problem = DecompositionProblem::new(columns.iter().collect(), vec![2; 6], 4, vec![rule], &[]);
     let table = |attributes: &[usize]| Subtable::plain(attributes.iter().copied().collect());
     let ring = [table(&[0, 1]), table(&[1, 2]), table(&[2, 3]), table(&[3, 0]), table(&[4]), table(&[5])];
     assert!(problem.is_kept(&ring));
@@ -206,10 +206,10 @@ fn a_dependency_on_what_is_known_leaves_no_way() {
     let rules = vec![Rule { know: AttributeSet::of(0), protect: AttributeSet::of(1), require }];
     let known = [Dependency { from: AttributeSet::of(0), to: 1 }];
     let mut rng = StdRng::seed_from_u64(1);
-    let problem = Problem::new(columns.iter().collect(), vec![3, 3], 6, rules.clone(), &known);
+    let problem = DecompositionProblem::new(columns.iter().collect(), vec![3, 3], 6, rules.clone(), &known);
     assert!(uad(&problem, &mut rng).is_err() && gd(&problem, &mut Divergence::new(&problem), &mut rng).is_err());
     assert!(!problem.is_kept(&single_attribute(&problem)), "not even apart from each other");
-    let unknown = Problem::new(columns.iter().collect(), vec![3, 3], 6, rules, &[]);
+    let unknown = DecompositionProblem::new(columns.iter().collect(), vec![3, 3], 6, rules, &[]);
     assert!(unknown.is_kept(&single_attribute(&unknown)));
 }
 
@@ -224,7 +224,7 @@ fn known_dependencies_are_separated_or_unsatisfiable() {
         require: vec![Model::DistinctLDiversity { l: 2 }],
     };
     let dependencies = [Dependency { from: AttributeSet::of(1), to: 2 }];
-    let make = |rules| Problem::new(columns.iter().collect(), vec![2, 4, 2], 4, rules, &dependencies);
+    let make = |rules| DecompositionProblem::new(columns.iter().collect(), vec![2, 4, 2], 4, rules, &dependencies);
     let mut rng = StdRng::seed_from_u64(1);
     let problem = make(vec![rule(&[0])]);
     for tables in [gd(&problem, &mut Divergence::new(&problem), &mut rng), uad(&problem, &mut rng)] {
@@ -379,7 +379,7 @@ fn one_table_per_rule_is_not_enough_for_the_six_patients() {
     assert!(beliefs.iter().any(|counts| counts.iter().filter(|&&count| count > 0).count() == 1), "{beliefs:?}");
     let columns = case.named();
     let columns: Vec<&Column> = columns.iter().collect();
-    let Attacked::Breached(words) = attack(&problem, &columns, &naive, Limits::default()) else {
+    let Attacked::Breached(words) = attack(&problem, &columns, &naive, AttackLimits::default()) else {
         panic!("nothing was found")
     };
     assert!(words.contains("leave 1 of 2 values"), "{words}");
@@ -388,6 +388,6 @@ fn one_table_per_rule_is_not_enough_for_the_six_patients() {
     for tables in [by_gd, uad(&problem, &mut rng).unwrap()] {
         assert!(problem.is_kept(&tables));
         assert_eq!(all_published(&tables), problem.everything());
-        assert_eq!(attack(&problem, &columns, &tables, Limits::default()), Attacked::Passed);
+        assert_eq!(attack(&problem, &columns, &tables, AttackLimits::default()), Attacked::Passed);
     }
 }

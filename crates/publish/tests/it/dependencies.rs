@@ -1,11 +1,11 @@
-//! What follows from what is known: refused with the number of people, unless it is accepted, made
-//! quasi or harmless. Small tables against a count by hand.
+//! Values that follow from known ones: refused with the number of people, unless it is accepted,
+//! made quasi or harmless. Small tables against a count by hand.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{NoProgress, Table, TableError};
 use hedgerow_verify::release_check::check_release;
@@ -52,12 +52,12 @@ const ACCEPTED: &str = "[[dependency]]\nfrom = [\"tract\"]\nto = \"density\"\nac
 fn published(policy: &Policy, table: &Table, folder: &Path) -> Result<Published, PublishError> {
     let destination = folder.join("release");
     let _ = std::fs::remove_dir_all(&destination);
-    publish(policy, Source::Table(table), &PublishOptions { seed: Some(3), ..PublishOptions::to(destination) })
+    publish(policy, RowSource::Table(table), &PublishOptions { seed: Some(3), ..PublishOptions::to(destination) })
 }
 
 /// Rows whose combination of released texts other than the disease's has fewer than k rows.
 fn exposed_by_hand(release: &Release, k: usize) -> usize {
-    let hedgerow_release::Tables::Generalized(tables) = release.tables() else { return 0 };
+    let hedgerow_release::ReleaseTables::Generalized(tables) = release.tables() else { return 0 };
     let key = |row: usize| ["age", "tract", "density"].map(|name| tables.table.column(name).unwrap().text(row));
     let mut classes: HashMap<[String; 3], usize> = HashMap::new();
     (0..tables.table.rows).for_each(|row| *classes.entry(key(row)).or_default() += 1);
@@ -130,7 +130,7 @@ fn rows_that_deviate_excuse_no_others() {
         };
         let Ok(accepted) = published(&policy(ACCEPTED), &table, folder.path()) else { continue };
         let release = Release::open(&accepted.release, &NoProgress).unwrap();
-        let hedgerow_release::Tables::Generalized(tables) = release.tables() else { panic!() };
+        let hedgerow_release::ReleaseTables::Generalized(tables) = release.tables() else { panic!() };
         let labels = tables.table.column("tract").unwrap();
         assert!((0..labels.domain.cardinality()).all(|code| labels.domain.text(code as u32) == "*"), "seed {seed}");
         let mut of_density: HashMap<&str, u64> = HashMap::new();
@@ -276,7 +276,7 @@ fn classes_of_related_quasi_identifiers_agree_on_both() {
         }
         if let Ok(found) = found {
             let release = Release::open(&found.release, &NoProgress).unwrap();
-            let hedgerow_release::Tables::Generalized(tables) = release.tables() else { panic!() };
+            let hedgerow_release::ReleaseTables::Generalized(tables) = release.tables() else { panic!() };
             // Where the county is generalized and the region is not, the region says which counties
             // are left, and a warning states in how many rows.
             let text = |name: &str, row: usize| tables.table.column(name).unwrap().text(row);
@@ -348,7 +348,7 @@ fn what_is_released_as_it_is_shows_what_is_known() {
             let found = published(&policy(accept), &table, folder.path());
             let accepted = found.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             let release = Release::open(&accepted.release, &NoProgress).unwrap();
-            let hedgerow_release::Tables::Generalized(tables) = release.tables() else { panic!() };
+            let hedgerow_release::ReleaseTables::Generalized(tables) = release.tables() else { panic!() };
             let text = |name: &str, row: usize| tables.table.column(name).unwrap().text(row);
             // Of the labels of counties that stand for one, each shows that one.
             let is_county = |label: &str| label.len() == 2 && label.starts_with('c');

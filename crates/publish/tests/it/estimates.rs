@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_audit::query;
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, Source, publish};
+use hedgerow_publish::{PublishOptions, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 
 const NUMBERS: [&str; 3] = ["age", "los", "charge"];
 
-/// What a policy declares of the numbers, in their order.
+/// A policy's declarations about the numbers, in their order.
 const RANGES: [&str; 3] = ["range = [0, 120]", "range = [1, 365]", "range = [0, inf]"];
 
 fn options(destination: PathBuf) -> PublishOptions<'static> {
@@ -49,7 +49,7 @@ fn policy(folder: &Path, method: &str, ranges: bool) -> Policy {
 
 fn released(folder: &Path, method: &str, ranges: bool) -> Release {
     let destination = folder.join(format!("{method}-{ranges}"));
-    publish(&policy(folder, method, ranges), Source::Policy, &options(destination.clone()))
+    publish(&policy(folder, method, ranges), RowSource::Policy, &options(destination.clone()))
         .unwrap_or_else(|error| panic!("{error}"));
     Release::open(&destination, &NoProgress).unwrap()
 }
@@ -159,7 +159,7 @@ fn a_declared_range_bounds_end_cells_and_is_kept() {
     rows[5][0] = 130;
     let folder = source(&rows);
     let refused =
-        publish(&policy(folder.path(), "mondrian", true), Source::Policy, &options(folder.path().join("out")))
+        publish(&policy(folder.path(), "mondrian", true), RowSource::Policy, &options(folder.path().join("out")))
             .unwrap_err();
     assert!(refused.to_string().contains("`age` has the value 130"), "{refused}");
 }

@@ -7,7 +7,7 @@ use hedgerow_audit::{Adversary, AuditOptions, Audited, Columns, audit};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_any;
 use hedgerow_publish::catalog::{Catalog, Gate};
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
@@ -37,7 +37,7 @@ fn policy_with(folder: &Path, quasi: &[&str], k: u64, suppression: &str) -> Poli
 
 fn published(policy: &Policy, destination: &Path, gate: Gate) -> Result<Published, PublishError> {
     let options = PublishOptions { seed: Some(1), gate, ..PublishOptions::to(destination.to_path_buf()) };
-    publish(policy, Source::Policy, &options)
+    publish(policy, RowSource::Policy, &options)
 }
 
 /// A catalog that holds a release by sex and place.
@@ -120,7 +120,7 @@ fn a_refused_release_is_repaired_at_the_levels_that_lose_least() {
                 ..PublishOptions::to(folder.path().join(format!("at-{sex}-{age}")))
             };
             // The repaired release itself is in the catalog by now: the same table again.
-            let passes = publish(&by_age, Source::Policy, &options);
+            let passes = publish(&by_age, RowSource::Policy, &options);
             let loses_less = passes.as_ref().is_ok_and(|other| {
                 other.losses["ncp"].as_f64().unwrap() < release.losses["ncp"].as_f64().unwrap() - 1e-12
             });
@@ -169,7 +169,7 @@ fn a_refused_release_is_repaired_without_the_classes_in_the_way() {
                 gate: Gate { repair: false, ..gate.clone() },
                 ..PublishOptions::to(folder.path().join(format!("at-{age}-{set}")))
             };
-            let Ok(other) = publish(&by_age, Source::Policy, &options) else { continue };
+            let Ok(other) = publish(&by_age, RowSource::Policy, &options) else { continue };
             passing += 1;
             let other = other.losses["ncp"].as_f64().unwrap();
             assert!(other > loss - 1e-12, "age at level {age} without {:?} loses {other}, not {loss}", options.without);
@@ -271,7 +271,7 @@ fn a_share_of_people_in_both_cells_is_judged_at_publishing() {
         let policy = parse("a", "cross-release-l-diversity", &community);
         let options =
             PublishOptions { levels: vec![("a".to_owned(), 0)], ..PublishOptions::to(folder.path().join("new")) };
-        let made = publish(&policy, Source::Policy, &options);
+        let made = publish(&policy, RowSource::Policy, &options);
         std::fs::remove_dir_all(folder.path().join("new")).ok();
         made
     };

@@ -6,7 +6,7 @@ use hedgerow_audit::Adversary;
 use hedgerow_audit::finding::Finding;
 use hedgerow_policy::Policy;
 use hedgerow_publish::catalog::{Catalog, Gate};
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, publish};
 use hedgerow_table::NoProgress;
 
 use crate::cloning::scratch;
@@ -34,7 +34,7 @@ fn made(
 ) -> Result<Published, PublishError> {
     let levels = levels.iter().map(|(name, level)| ((*name).to_owned(), *level)).collect();
     let options = PublishOptions { seed: Some(1), levels, gate, ..PublishOptions::to(folder.join(name)) };
-    publish(policy, Source::Policy, &options)
+    publish(policy, RowSource::Policy, &options)
 }
 
 fn gate(folder: &Path, custodian: Option<&str>) -> Gate {

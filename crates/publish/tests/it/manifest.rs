@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishOptions, Published, RowSource, publish};
 use hedgerow_table::Table;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -32,7 +32,7 @@ fn table(rows: &[Row]) -> Table {
 fn released(policy: &Policy, rows: &[Row]) -> Option<(BTreeMap<String, Vec<u8>>, Published)> {
     let folder = scratch();
     let options = PublishOptions { seed: Some(7), ..PublishOptions::to(folder.path().join("release")) };
-    let published = publish(policy, Source::Table(&table(rows)), &options).ok()?;
+    let published = publish(policy, RowSource::Table(&table(rows)), &options).ok()?;
     let mut files = BTreeMap::new();
     read_below(&published.release, "", &mut files);
     Some((files, published))

@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_policy::{Loss, Rule};
-use hedgerow_privacy::{Distance, Model, Reading};
+use hedgerow_privacy::{Distance, Model, NumberCloseness};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
 use hedgerow_publish::search::explore::{HoldingNode, best_with, explore};
-use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
+use hedgerow_publish::search::{Budget, FullDomain, SearchOutcome, search};
 use hedgerow_table::{Bound as Point, Cover, Domain, Hierarchy, Kind, Level, NoProgress};
 
 use crate::beliefs::belief_change;
@@ -54,7 +54,7 @@ fn check_case(seed: u64) {
         consistent: None,
         progress: &NoProgress,
     };
-    let outcome: Outcome = search(problem);
+    let outcome: SearchOutcome = search(problem);
     assert!(outcome.proven, "{}", context());
     counts_add_up(&outcome, &context());
     let budget = Budget { nodes_max: Some(seed % 17), time_max: None };
@@ -164,7 +164,7 @@ fn explored_agrees(problem: FullDomain<'_>, oracle: &Oracle<'_>, seed: u64, cont
 }
 
 /// Every node of the lattice was judged, or passed over for one reason.
-fn counts_add_up(outcome: &Outcome, context: &str) {
+fn counts_add_up(outcome: &SearchOutcome, context: &str) {
     let explain = &outcome.explain;
     let judged = explain.judged_first + explain.judged_proof;
     let passed_over =
@@ -353,7 +353,7 @@ impl<'a> Oracle<'a> {
                     <= n + SLACK
             }
             Model::DeltaLDiversity { delta, l, reading } => {
-                let from = if *reading == Reading::Window { 0.0 } else { -2.0 * delta.as_f64() };
+                let from = if *reading == NumberCloseness::Window { 0.0 } else { -2.0 * delta.as_f64() };
                 let close = |x: f64, y: f64| (from..=2.0 * delta.as_f64()).contains(&(y - x));
                 self.largest_neighborhood(protect.unwrap(), rows, close) * l.as_f64() <= n + SLACK
             }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use hedgerow_audit::{Adversary, AuditOptions, audit};
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{NoProgress, Table};
 use hedgerow_verify::release_check::check_release;
@@ -123,7 +123,7 @@ impl Case {
             candidates: true,
             ..PublishOptions::to(self.folder.path().join(source))
         };
-        publish(&self.policy(source, attribute, method, require, community), Source::Policy, &options)
+        publish(&self.policy(source, attribute, method, require, community), RowSource::Policy, &options)
     }
 
     fn translated(&self, texts: impl IntoIterator<Item = String>) -> BTreeSet<String> {
@@ -224,7 +224,7 @@ fn a_text_of_ours_must_be_a_value() {
         let policy = Policy::parse(&text, &folder.path().join("policy.toml")).unwrap();
         let options =
             PublishOptions { overwrite: true, seed: Some(1), ..PublishOptions::to(folder.path().join("release")) };
-        publish(&policy, Source::Policy, &options).err().map(|error| error.to_string())
+        publish(&policy, RowSource::Policy, &options).err().map(|error| error.to_string())
     };
     assert_eq!(refused("influenza", ""), None);
     assert_eq!(refused("", ""), None, "the missing value");

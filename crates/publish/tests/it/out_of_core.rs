@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use hedgerow_policy::{Assignment, Method, Policy, Summary};
+use hedgerow_policy::{Assignment, Method, Policy, Role, Summary};
 use hedgerow_privacy::Model;
 use hedgerow_publish::catalog::{Catalog, Gate};
-use hedgerow_publish::{PublishError, PublishOptions, Published, RowStore, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, RowStore, TableFormat, publish};
 use hedgerow_release::quoting::quoted;
-use hedgerow_table::read::{Held, ReadOptions, read_within};
+use hedgerow_table::read::{HeldTable, ReadOptions, read_within};
 use hedgerow_table::{Engine, NoProgress, Spill, Table, TableError};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -31,10 +31,10 @@ fn publish_within(
     let spilled = std::cell::Cell::new(false);
     let open = |options: &ReadOptions<'_>| {
         let held = read_within(&policy.source.path, options, spill)?;
-        spilled.set(matches!(held, Held::Outside(_)));
+        spilled.set(matches!(held, HeldTable::Outside(_)));
         Ok(RowStore::held(held, spill))
     };
-    let published = publish(policy, Source::Open(&open), options);
+    let published = publish(policy, RowSource::Open(&open), options);
     (published, spilled.get())
 }
 
@@ -46,7 +46,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// What was found, without times; or why nothing was.
+/// The result, without times; or why there is none.
 fn outcome(published: &Result<Published, PublishError>) -> String {
     match published {
         Ok(published) => {
@@ -80,7 +80,7 @@ fn write_csv(table: &Table, path: &Path) {
 /// Publishes twice, in memory and from the disk, and compares.
 fn same_both_ways(policy: &Policy, folder: &Path, spill: &Spill, format: TableFormat, context: &str) -> bool {
     let (here, there) = (folder.join("here"), folder.join("there"));
-    let in_memory = publish(policy, Source::Policy, &options(&here, format));
+    let in_memory = publish(policy, RowSource::Policy, &options(&here, format));
     let (from_disk, spilled) = publish_within(policy, spill, &options(&there, format));
     assert!(spilled, "{context}: nothing was spilled");
     assert_eq!(outcome(&in_memory), outcome(&from_disk), "{context}");
@@ -159,7 +159,7 @@ fn a_thousand_random_tables_are_divided_from_the_disk_as_from_memory() {
     }
 }
 
-/// What buckets must keep: by value, and of numbers by window, for which rows are exchanged.
+/// The rules over buckets: by value, and of numbers by window, for which rows are exchanged.
 const IN_BUCKETS: [&str; 5] = [
     "{ model = \"frequency-l-diversity\", l = 2 }",
     "{ model = \"distinct-l-diversity\", l = 3 }",
@@ -325,7 +325,7 @@ fn methods_that_need_all_rows_are_refused_with_the_memory_they_need() {
     policy.publish.improve = false;
     policy.publish.method = Method::FullDomain;
     let (first, catalog) = (folder.path().join("first"), folder.path().join("catalog"));
-    publish(&policy, Source::Policy, &options(&first, TableFormat::Csv)).unwrap();
+    publish(&policy, RowSource::Policy, &options(&first, TableFormat::Csv)).unwrap();
     Catalog::add(&catalog, &first, None, None, &NoProgress).unwrap();
     let gate = Gate { catalog: Some(catalog), ..Gate::default() };
     let options = PublishOptions { gate, ..options(&destination, TableFormat::Csv) };
@@ -337,6 +337,29 @@ fn methods_that_need_all_rows_are_refused_with_the_memory_they_need() {
     let error = publish_within(&policy, &spill, &options).0.unwrap_err().to_string();
     assert!(error.contains("a guarantee across releases needs all 4000 rows in memory"), "{error}");
     assert!(!destination.exists(), "nothing is written that was not audited");
+}
+
+/// Rows on the disk are counted one by one, not by whom they are about, nor by who they can be.
+#[test]
+fn units_and_rows_that_fit_are_refused_by_name_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let spill = Spill::new(folder.path(), MEBIBYTE).with_held(0);
+    let destination = folder.path().join("release");
+    let small = small(folder.path());
+    for method in [Method::FullDomain, Method::Mondrian] {
+        let mut policy = small.clone();
+        policy.publish.method = method;
+        policy.attributes.iter_mut().find(|attribute| attribute.name == "job").unwrap().role = Role::Unit;
+        let (refused, spilled) = publish_within(&policy, &spill, &options(&destination, TableFormat::Csv));
+        let error = refused.unwrap_err().to_string();
+        let why = "publishing within a limit of memory that the rows exceed counts rows, not units, and `job` has the role `unit`";
+        assert!(spilled && error.contains(why), "{spilled} {error}");
+    }
+    let mut policy = small;
+    policy.rules.iter_mut().for_each(|rule| rule.consistent = true);
+    let error = publish_within(&policy, &spill, &options(&destination, TableFormat::Csv)).0.unwrap_err().to_string();
+    assert!(error.contains("`consistent`"), "{error}");
+    assert!(!destination.exists());
 }
 
 #[test]
@@ -357,6 +380,6 @@ fn a_table_on_the_disk_has_the_profile_of_one_in_memory() {
     let (path, options) = (folder.path().join("people.csv"), ReadOptions::default());
     let table = hedgerow_table::read::read_table(&path, &options).unwrap();
     let held = read_within(&path, &options, &Spill::new(folder.path(), MEBIBYTE).with_held(0)).unwrap();
-    let Held::Outside(spilled) = held else { panic!("nothing was spilled") };
+    let HeldTable::Outside(spilled) = held else { panic!("nothing was spilled") };
     assert_eq!(spilled.profile(), hedgerow_table::engine::Embedded::new(&table).profile());
 }

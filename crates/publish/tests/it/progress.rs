@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PHASES, PublishError, PublishOptions, Published, Source, TableFormat, publish};
+use hedgerow_publish::{PHASES, PublishError, PublishOptions, Published, RowSource, TableFormat, publish};
 use hedgerow_table::{NoProgress, Progress, Table};
 
 use crate::cloning::scratch;
@@ -50,7 +50,7 @@ fn case(settings: &str) -> Case {
 impl Case {
     fn publish(
         &self,
-        source: Source<'_>,
+        source: RowSource<'_>,
         format: TableFormat,
         candidates: bool,
         progress: &dyn Progress,
@@ -107,7 +107,7 @@ fn every_phase_ends_at_its_total_and_phases_come_in_order() {
                 continue;
             }
             let listener = Listener::default();
-            case(settings).publish(Source::Policy, format, candidates, &listener).unwrap();
+            case(settings).publish(RowSource::Policy, format, candidates, &listener).unwrap();
             let phases = listener.phases.into_inner().unwrap();
             let names: Vec<&str> = phases.iter().map(|(name, ..)| name.as_str()).collect();
             let mut begun = names.clone();
@@ -129,7 +129,7 @@ fn canceling_in_any_phase_leaves_nothing() {
                 let case = case(settings);
                 let cancels_at = Some(((*phase).to_owned(), from));
                 let listener = Listener { cancels_at, ..Listener::default() };
-                let found = case.publish(Source::Policy, TableFormat::Csv, false, &listener);
+                let found = case.publish(RowSource::Policy, TableFormat::Csv, false, &listener);
                 let context = || format!("canceled while {phase} from {from} on, {settings}");
                 assert!(matches!(found, Err(PublishError::Canceled)), "{}: {found:?}", context());
                 assert_eq!(case.files(), [PathBuf::from("people.csv")], "{}", context());
@@ -150,7 +150,7 @@ impl Progress for Early {
 #[test]
 fn a_search_that_ends_early_publishes_the_best_found_so_far() {
     let case = case(METHODS[0]);
-    let published = case.publish(Source::Policy, TableFormat::Csv, false, &Early).unwrap();
+    let published = case.publish(RowSource::Policy, TableFormat::Csv, false, &Early).unwrap();
     let searched = published.searched.unwrap();
     assert!(!searched.proven);
     assert!(published.checked.claims.iter().all(|claim| claim.holds));
@@ -165,7 +165,7 @@ fn rows_in_memory_are_published_as_those_of_a_file() {
     for settings in METHODS {
         let (from_file, from_memory) = (case(settings), case(settings));
         std::fs::remove_file(from_memory.folder.path().join("people.csv")).unwrap();
-        from_file.publish(Source::Policy, TableFormat::Csv, false, &NoProgress).unwrap();
+        from_file.publish(RowSource::Policy, TableFormat::Csv, false, &NoProgress).unwrap();
         from_memory.publish((&table).into(), TableFormat::Csv, false, &NoProgress).unwrap();
         let release = |case: &Case| case.folder.path().join("release");
         let files = files_below(&release(&from_file));

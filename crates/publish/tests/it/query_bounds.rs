@@ -8,9 +8,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use hedgerow_audit::query::{Answer, Cell, Estimate, answer};
+use hedgerow_audit::query::{Answer, AnswerCell, Estimate, answer};
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
@@ -50,12 +50,12 @@ fn values_are_compared_as_the_manifest_declares_them() {
                   [[rule]]\nrequire = { model = \"k-anonymity\", k = 3 }\n[publish]\nsuppression = 0.3\n";
     let policy = Policy::parse(policy, &folder.path().join("policy.toml")).unwrap();
     let destination = folder.path().join("release");
-    publish(&policy, Source::Policy, &PublishOptions::to(destination.clone())).unwrap();
+    publish(&policy, RowSource::Policy, &PublishOptions::to(destination.clone())).unwrap();
     let release = Release::open(&destination, &NoProgress).unwrap();
     assert_eq!(release.manifest().unwrap().hedgerow.rows.suppressed, 1);
     let bounds = |condition: &str| {
         let found = answer(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}")).unwrap();
-        let [Cell::Estimate(found)] = found.lines[0][..] else { panic!("{condition}") };
+        let [AnswerCell::Estimate(found)] = found.lines[0][..] else { panic!("{condition}") };
         (found.certain, found.possible)
     };
     assert_eq!(bounds("h = 2.5"), (0.0, 1.0), "the suppressed row");
@@ -362,7 +362,7 @@ fn examine(seed: u64) -> Option<bool> {
         .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", case.policy));
     let destination = folder.path().join("release");
     let options = PublishOptions { seed: Some(seed), ..PublishOptions::to(destination.clone()) };
-    match publish(&policy, Source::Policy, &options) {
+    match publish(&policy, RowSource::Policy, &options) {
         Ok(_) => {}
         Err(PublishError::Unsatisfiable(_)) => return None,
         Err(error) => panic!("seed {seed}: {error}\n{}{source}", case.policy),
@@ -435,7 +435,7 @@ fn totals(
     let sql = format!("SELECT {} FROM data WHERE {condition}", outputs.join(", "));
     let found = answered(release, &sql, about);
     for ((output, truth), cell) in truths.iter().zip(&found.lines[0]) {
-        let Cell::Estimate(found) = cell else { panic!("{sql}") };
+        let AnswerCell::Estimate(found) = cell else { panic!("{sql}") };
         assert!(within(found, *truth), "{output} is {truth}, and answered {found:?}\n{sql}\n{}", about());
     }
 }
@@ -465,11 +465,13 @@ fn groups(
         let found = answered(release, &sql, about);
         let mut listed = Vec::new();
         for line in &found.lines {
-            let [Cell::Label(value), Cell::Estimate(count), rest @ ..] = line.as_slice() else { panic!("{sql}") };
+            let [AnswerCell::Label(value), AnswerCell::Estimate(count), rest @ ..] = line.as_slice() else {
+                panic!("{sql}")
+            };
             let value = value.clone().unwrap_or_default();
             let truth = truths.get(&value).copied().unwrap_or(0);
             assert!(within(count, truth as f64), "{value} has {truth} rows: {count:?}\n{sql}\n{}", about());
-            if let (Some(least), [Cell::Label(Some(standing))]) = (having, rest) {
+            if let (Some(least), [AnswerCell::Label(Some(standing))]) = (having, rest) {
                 let is_there = truth >= least.max(1);
                 assert!(is_there || standing != "certain", "{value} has {truth} rows: {standing}\n{sql}\n{}", about());
             }

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 pub(crate) struct Case {
     pub(crate) table: Table,
     pub(crate) policy: Policy,
-    /// What earlier releases disclose.
+    /// The disclosures of earlier releases.
     pub(crate) earlier: EarlierReleases,
     pub(crate) files: BTreeMap<String, HierarchyFile>,
     _directory: TempDir,

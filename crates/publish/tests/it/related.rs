@@ -82,7 +82,7 @@ fn published(policy: &Policy, table: &Table, folder: &Path, levels: &[(&str, u64
 /// The labels of each released row, and which row of the source it is.
 fn released(published: &Published) -> Vec<(usize, BTreeMap<String, String>)> {
     let release = Release::open(&published.release, &NoProgress).unwrap();
-    let hedgerow_release::Tables::Generalized(tables) = release.tables() else { panic!("no table") };
+    let hedgerow_release::ReleaseTables::Generalized(tables) = release.tables() else { panic!("no table") };
     let labels = |row: usize| {
         let texts = tables.table.columns.iter().map(|column| (column.name.clone(), column.text(row)));
         texts.collect::<BTreeMap<String, String>>()

@@ -1,5 +1,5 @@
-//! What is said of undivided classes, against every division of their rows: random small tables
-//! under k-anonymity and distinct l-diversity, published by every local method.
+//! Statements about undivided classes, compared with every division of their rows: random small
+//! tables under k-anonymity and distinct l-diversity, published by every local method.
 //!
 //! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish undivided` replays
 //! that case alone.
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::undivided::undivided;
-use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{NoProgress, Table};
 use rand::rngs::StdRng;
@@ -58,7 +58,7 @@ fn check_case(seed: u64) -> Option<[u64; 3]> {
     let policy = Policy::parse(&text, "policy.toml".as_ref()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let options = PublishOptions { seed: Some(seed), ..PublishOptions::to(folder.path().join("release")) };
-    match publish(&policy, Source::Table(&table), &options) {
+    match publish(&policy, RowSource::Table(&table), &options) {
         Err(PublishError::Unsatisfiable(_)) => return None,
         published => published.unwrap_or_else(|error| panic!("seed {seed}: {error}")),
     };

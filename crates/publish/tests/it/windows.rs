@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, RowSource, publish};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -23,7 +23,7 @@ fn bucketized(folder: &Path, rows: &[(u32, Option<i32>)], require: &str) -> Resu
     );
     let policy = Policy::parse(&policy, &folder.join("policy.toml")).unwrap();
     let options = PublishOptions::to(folder.join("release"));
-    publish(&policy, Source::Policy, &options).map(|_| ())
+    publish(&policy, RowSource::Policy, &options).map(|_| ())
 }
 
 /// Rows in the fullest interval of this length, in halves; missing values are counted together.
@@ -120,7 +120,7 @@ fn a_refusal_names_the_interval() {
     assert!(error.to_string().contains("the missing values are 2 of 3 rows, and at most 1"), "{error}");
 }
 
-/// What does not survive a union cannot be kept by buckets.
+/// Buckets cannot keep a guarantee that does not survive a union.
 #[test]
 fn guarantees_that_are_not_merging_are_refused() {
     for require in [

@@ -1,4 +1,4 @@
-//! What is written reads back the same; what cannot be a codebook is refused with its line.
+//! A codebook reads back as it was written; a file that cannot be one is refused with its line.
 
 use std::path::Path;
 

@@ -16,8 +16,8 @@ use crate::codebook::Codebook;
 use crate::manifest::{Manifest, Resource};
 use crate::read::{quasi_of, read_released, read_released_within};
 use crate::shape::Shape;
-use hedgerow_table::engine::{ColumnProfile, Profile};
-use hedgerow_table::read::Held;
+use hedgerow_table::engine::{ColumnProfile, TableProfile};
+use hedgerow_table::read::HeldTable;
 use hedgerow_table::{Codes, Column, Domain, InputError, Kind, Progress, Table, TableError, Values};
 
 /// The column of both tables that joins them.
@@ -95,8 +95,8 @@ impl Bucketized {
         let name = sensitive_attribute(quasi, sensitive, &place)?;
         let (rows, rows_of_group, in_memory) = match by {
             Some(ReadBy::Spill(spill)) => match read_released_within(directory, quasi, spill, progress)? {
-                Held::Memory(table) => with_group_counts(table),
-                Held::Outside(spilled) => without_rows(spilled.profile()),
+                HeldTable::Memory(table) => with_group_counts(table),
+                HeldTable::Outside(spilled) => without_rows(spilled.profile()),
             },
             Some(ReadBy::Counter(counter)) => counted_elsewhere(counter.count(directory, quasi, &[], progress)?),
             None => with_group_counts(read_released(directory, quasi, progress)?),
@@ -105,8 +105,10 @@ impl Bucketized {
             // It is in memory, however little there is.
             Some(ReadBy::Spill(spill)) => {
                 match read_released_within(directory, sensitive, &spill.clone().with_held(u64::MAX), progress)? {
-                    Held::Memory(table) => table,
-                    Held::Outside(_) => return Err(TableError::Internal("a table that was to be held".to_owned())),
+                    HeldTable::Memory(table) => table,
+                    HeldTable::Outside(_) => {
+                        return Err(TableError::Internal("a table that was to be held".to_owned()));
+                    }
                 }
             }
             _ => read_released(directory, sensitive, progress)?,
@@ -242,7 +244,7 @@ impl Bucketized {
     }
 }
 
-impl super::Kind for Bucketized {
+impl super::ReleasedKind for Bucketized {
     fn rows(&self) -> u64 {
         self.quasi.rows as u64
     }
@@ -270,8 +272,9 @@ fn sensitive_attribute(
     sensitive: &Resource,
     place: &dyn Fn(&Resource) -> String,
 ) -> Result<String, InputError> {
-    let integer =
-        |field: &crate::manifest::Field, name: &str| field.name == name && field.table_kind() == Some(Kind::Integer);
+    let integer = |field: &crate::manifest::FieldDescriptor, name: &str| {
+        field.name == name && field.table_kind() == Some(Kind::Integer)
+    };
     let refuse = |resource: &Resource, expected: &str| {
         let names: Vec<&str> = resource.schema.fields.iter().map(|field| field.name.as_str()).collect();
         let problem = format!("the manifest says the columns {}", names.join(", "));
@@ -313,7 +316,7 @@ fn with_group_counts(table: Table) -> (Table, Vec<u64>, bool) {
 }
 
 /// The same of a table whose rows are on the disk: its columns have values and no codes.
-fn without_rows(profile: &Profile) -> (Table, Vec<u64>, bool) {
+fn without_rows(profile: &TableProfile) -> (Table, Vec<u64>, bool) {
     let column = |ColumnProfile { name, domain, .. }: &ColumnProfile| {
         let codes = Codes::with_capacity(domain.cardinality(), 0);
         Column { name: name.clone(), domain: domain.clone(), codes }

@@ -249,7 +249,7 @@ impl Cloned {
     }
 }
 
-impl super::Kind for Cloned {
+impl super::ReleasedKind for Cloned {
     fn rows(&self) -> u64 {
         self.people()
     }
@@ -285,14 +285,15 @@ fn sensitive_attribute(directory: &Path, statistics: &Resource, sensitive: &Reso
         TableError::input(place, format!("the manifest says the columns {}", names.join(", ")), expected)
     };
     let fields = &statistics.schema.fields;
-    let expected = |(field, name): (&crate::manifest::Field, &str)| {
+    let expected = |(field, name): (&crate::manifest::FieldDescriptor, &str)| {
         field.name == name && field.table_kind() == Some(kind_of(name))
     };
     if fields.len() != STATISTICS.len() || !fields.iter().zip(STATISTICS).all(expected) {
         return Err(refuse(statistics, format!("expected {}", STATISTICS.join(", "))));
     }
-    let integer =
-        |field: &crate::manifest::Field, name: &str| field.name == name && field.table_kind() == Some(Kind::Integer);
+    let integer = |field: &crate::manifest::FieldDescriptor, name: &str| {
+        field.name == name && field.table_kind() == Some(Kind::Integer)
+    };
     match sensitive.schema.fields.as_slice() {
         [class, value, count] if integer(class, CLASS) && integer(count, COUNT) => Ok(value.name.clone()),
         _ => Err(refuse(sensitive, format!("expected {CLASS}, the sensitive attribute, {COUNT}"))),
@@ -319,7 +320,7 @@ impl Contradictions {
     }
 }
 
-type Classes = HashMap<i64, CloneClass>;
+type ClassesById = HashMap<i64, CloneClass>;
 
 /// The integer in a cell, when it is one.
 fn integer(column: &Column, row: usize) -> Option<i64> {
@@ -329,10 +330,10 @@ fn integer(column: &Column, row: usize) -> Option<i64> {
     }
 }
 
-fn values_of_classes(counted: &Table, value: &str, contradictions: &mut Contradictions) -> Classes {
+fn values_of_classes(counted: &Table, value: &str, contradictions: &mut Contradictions) -> ClassesById {
     let column = |name: &str| counted.column(name).expect("the header was compared with the manifest");
     let (class, value, count) = (column(CLASS), column(value), column(COUNT));
-    let mut classes = Classes::new();
+    let mut classes = ClassesById::new();
     for row in 0..counted.rows {
         let there = integer(count, row).and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0);
         let (Some(number), Some(there)) = (integer(class, row), there) else {
@@ -352,7 +353,7 @@ fn columns(table: &Table) -> [&Column; 6] {
 /// Enters what every row states.
 fn read_statistics(
     table: &Table,
-    classes: &mut Classes,
+    classes: &mut ClassesById,
     texts: &[String],
     attributes: usize,
     contradictions: &mut Contradictions,

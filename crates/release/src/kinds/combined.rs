@@ -12,7 +12,7 @@ use super::bucketized::{COUNT, GROUP};
 use super::{covers, texts};
 use crate::classes::{ReleasedClasses, SensitiveCounts};
 use crate::codebook::Codebook;
-use crate::manifest::{Field, Resource};
+use crate::manifest::{FieldDescriptor, Resource};
 use crate::read::{quasi_of, read_released};
 use hedgerow_table::{Codes, Column, Domain, InputError, Kind, Progress, Table, TableError, Values};
 
@@ -95,9 +95,9 @@ impl Combined {
         counts
     }
 
-    /// What remains for an attacker who knows a row's bucket and all its sensitive values but one:
-    /// for each bucket and combination of the others, the values of the one and how often each
-    /// occurs, ascending.
+    /// The values that remain for an attacker who knows a row's bucket and all its sensitive values
+    /// but one: for each bucket and combination of the others, the values of the one and how often
+    /// each occurs, ascending.
     pub fn given_the_others(&self, attribute: &str) -> Vec<Vec<(u32, u32)>> {
         let others: Vec<&Column> = (self.sensitive.iter().filter(|name| *name != attribute))
             .filter_map(|name| self.values.column(name))
@@ -164,7 +164,7 @@ impl Combined {
 
 /// The sensitive attributes, once both schemas are what they must be.
 fn sensitive_attributes(directory: &Path, quasi: &Resource, sensitive: &Resource) -> Result<Vec<String>, InputError> {
-    let integer = |field: &Field, name: &str| field.name == name && field.table_kind() == Some(Kind::Integer);
+    let integer = |field: &FieldDescriptor, name: &str| field.name == name && field.table_kind() == Some(Kind::Integer);
     let refuse = |resource: &Resource, expected: &str| {
         let names: Vec<&str> = resource.schema.fields.iter().map(|field| field.name.as_str()).collect();
         let place = directory.join(&resource.path).display().to_string();

@@ -10,7 +10,7 @@ use hedgerow_table::{Column, Cover, Domain, Progress, Table, TableError};
 use super::bucketized::{Bucketized, GROUP};
 use super::combined::Combined;
 use super::generalized::Generalized;
-use super::{Kind, texts};
+use super::{ReleasedKind, texts};
 use crate::classes::ReleasedClasses;
 use crate::codebook::Codebook;
 use crate::manifest::Resource;
@@ -134,13 +134,13 @@ impl Decomposed {
 
 /// Attributes whose values a table shows in the same rows.
 #[derive(Clone)]
-struct Joined<'t> {
+struct JoinedAttributes<'t> {
     columns: Vec<&'t Column>,
     /// How many people each row stands for, where that is not one.
     people: Option<&'t [u32]>,
 }
 
-impl Joined<'_> {
+impl JoinedAttributes<'_> {
     /// How many people have each combination of values of some columns, by the codes of others: the
     /// same attributes in another table. A value that is not there has a code of its own.
     fn counts(&self, columns: &[&Column], by: &[&Column]) -> HashMap<Vec<u32>, u64> {
@@ -166,13 +166,13 @@ impl Joined<'_> {
 impl SubTable {
     /// The attributes that the table shows in the same rows: by row, and where buckets list
     /// combinations, these.
-    fn joined(&self) -> impl Iterator<Item = Joined<'_>> {
+    fn joined(&self) -> impl Iterator<Item = JoinedAttributes<'_>> {
         let by_row = |column: &&Column| self.sensitive().is_empty() || column.name != GROUP;
-        let by_row = Joined { columns: self.rows().columns.iter().filter(by_row).collect(), people: None };
+        let by_row = JoinedAttributes { columns: self.rows().columns.iter().filter(by_row).collect(), people: None };
         let combined = match &self.form {
             Form::Combined(tables) => {
                 let columns = tables.sensitive.iter().filter_map(|name| tables.values.column(name)).collect();
-                Some(Joined { columns, people: Some(&tables.counts) })
+                Some(JoinedAttributes { columns, people: Some(&tables.counts) })
             }
             _ => None,
         };
@@ -249,7 +249,7 @@ impl SubTable {
     }
 }
 
-impl Kind for Decomposed {
+impl ReleasedKind for Decomposed {
     fn rows(&self) -> u64 {
         self.tables.first().map_or(0, |table| table.rows().rows as u64)
     }

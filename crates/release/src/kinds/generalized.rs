@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use hedgerow_table::read::Held;
-use hedgerow_table::{Answer, Counted, Domain, Progress, Spill, Table, TableError};
+use hedgerow_table::read::HeldTable;
+use hedgerow_table::{Counted, Domain, EngineAnswer, Progress, Spill, Table, TableError};
 
-use super::{Kind, covers, texts};
+use super::{ReleasedKind, covers, texts};
 use crate::classes::ReleasedClasses;
 use crate::codebook::Codebook;
 use crate::manifest::Resource;
@@ -93,14 +93,14 @@ impl Generalized {
             }
         };
         let spilled = match read_released_within(directory, data, spill, progress)? {
-            Held::Memory(table) => return Ok(Generalized { table, quasi, sensitive, units, counts: None }),
-            Held::Outside(spilled) => spilled,
+            HeldTable::Memory(table) => return Ok(Generalized { table, quasi, sensitive, units, counts: None }),
+            HeldTable::Outside(spilled) => spilled,
         };
         match Counted::of(spilled.as_ref(), &names, progress)? {
-            Answer::Exact(Counted { table, counts, .. }) => {
+            EngineAnswer::Exact(Counted { table, counts, .. }) => {
                 Ok(Generalized { table, quasi, sensitive, units, counts: Some(counts) })
             }
-            Answer::Unsupported(why) => {
+            EngineAnswer::Unsupported(why) => {
                 let place = directory.join(&data.path).display().to_string();
                 Err(TableError::input(place, why, "allow more memory"))
             }
@@ -120,7 +120,7 @@ impl Generalized {
     }
 }
 
-impl Kind for Generalized {
+impl ReleasedKind for Generalized {
     fn rows(&self) -> u64 {
         match &self.counts {
             Some(counts) => counts.iter().map(|&count| u64::from(count)).sum(),

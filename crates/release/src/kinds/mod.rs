@@ -2,7 +2,7 @@
 //! they contradict one another.
 //!
 //! A kind is added as one more file here, with a [`Shape`] by which it is recognized and a variant
-//! of [`Tables`].
+//! of [`ReleaseTables`].
 
 pub mod bucketized;
 pub mod cloned;
@@ -24,7 +24,7 @@ use generalized::{Generalized, Within};
 
 /// The tables of a release, each read once.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Tables {
+pub enum ReleaseTables {
     Generalized(Generalized),
     Bucketized(Box<Bucketized>),
     Cloned(Box<Cloned>),
@@ -32,7 +32,7 @@ pub enum Tables {
 }
 
 /// The interface of every kind of release.
-pub(crate) trait Kind {
+pub(crate) trait ReleasedKind {
     /// Released rows; counterfeits are not among them.
     fn rows(&self) -> u64;
 
@@ -72,44 +72,44 @@ pub(crate) trait Kind {
     fn classes(&self, codebook: &Codebook, place: &str) -> Result<Vec<ReleasedClasses>, TableError>;
 }
 
-impl Tables {
+impl ReleaseTables {
     /// Reads the tables of a shape as they stand, and says where they contradict one another.
     pub(crate) fn read(
         directory: &Path,
         shape: Shape<'_>,
         within: Option<Within<'_>>,
         progress: &dyn Progress,
-    ) -> Result<(Tables, Vec<String>), TableError> {
+    ) -> Result<(ReleaseTables, Vec<String>), TableError> {
         Ok(match shape {
             Shape::Generalized { data } => {
                 let table = match within {
                     Some(within) => Generalized::read_within(directory, data, within, progress)?,
                     None => Generalized::read(directory, data, progress)?,
                 };
-                (Tables::Generalized(table), Vec::new())
+                (ReleaseTables::Generalized(table), Vec::new())
             }
             Shape::Bucketized { quasi, sensitive } => {
                 let by = within.map(|within| within.by);
                 let (tables, problems) = Bucketized::examine_within(directory, quasi, sensitive, by, progress)?;
-                (Tables::Bucketized(Box::new(tables)), problems)
+                (ReleaseTables::Bucketized(Box::new(tables)), problems)
             }
             Shape::Cloned { statistics, sensitive } => {
                 let (tables, problems) = Cloned::examine(directory, statistics, sensitive, progress)?;
-                (Tables::Cloned(Box::new(tables)), problems)
+                (ReleaseTables::Cloned(Box::new(tables)), problems)
             }
             Shape::Decomposed { tables } => {
                 let (tables, problems) = Decomposed::examine(directory, tables, progress)?;
-                (Tables::Decomposed(tables), problems)
+                (ReleaseTables::Decomposed(tables), problems)
             }
         })
     }
 
-    pub(crate) fn kind(&self) -> &dyn Kind {
+    pub(crate) fn kind(&self) -> &dyn ReleasedKind {
         match self {
-            Tables::Generalized(tables) => tables,
-            Tables::Bucketized(tables) => tables.as_ref(),
-            Tables::Cloned(tables) => tables.as_ref(),
-            Tables::Decomposed(tables) => tables,
+            ReleaseTables::Generalized(tables) => tables,
+            ReleaseTables::Bucketized(tables) => tables.as_ref(),
+            ReleaseTables::Cloned(tables) => tables.as_ref(),
+            ReleaseTables::Decomposed(tables) => tables,
         }
     }
 }

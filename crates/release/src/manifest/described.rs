@@ -1,8 +1,9 @@
-//! What a manifest says of its own tables, compared with the only ways in which a release is
+//! A manifest's statements about its own tables, compared with the only ways in which a release is
 //! written: paths, formats, roles, types and ranges. A statement that no release makes is listed,
 //! never believed.
 
-use super::{Field, Manifest, Resource};
+use super::{FieldDescriptor, Manifest, Resource};
+use crate::bucketized::{COUNT, GROUP};
 use crate::codebook::HEADER;
 use crate::meaning::HIERARCHIES;
 use crate::role::Role;
@@ -11,6 +12,9 @@ use hedgerow_table::Kind;
 
 const CSV: (&str, &str) = ("csv", "text/csv");
 const PARQUET: (&str, &str) = ("parquet", "application/vnd.apache.parquet");
+
+/// The columns without a role, which buckets and clones have beside the attributes.
+const NUMBERS: [&str; 7] = [GROUP, COUNT, "class", "sub-class", "attribute", "statistic", "value"];
 
 impl Manifest {
     /// Where the manifest states what no release states.
@@ -26,8 +30,18 @@ impl Manifest {
         if !self.resources.iter().any(|resource| resource.name == CODEBOOK) {
             found.push("the manifest lists no codebook".to_owned());
         }
-        for resource in &self.resources {
+        for (index, resource) in self.resources.iter().enumerate() {
+            if self.resources[..index].iter().any(|earlier| earlier.name == resource.name) {
+                found.push(format!("the manifest lists the table `{}` twice", resource.name));
+            }
             found.extend(of_resource(resource));
+        }
+        for claim in &self.hedgerow.guarantees {
+            let mut know: Vec<&String> = claim.know.iter().collect();
+            know.sort_unstable();
+            if know.windows(2).any(|pair| pair[0] == pair[1]) {
+                found.push(format!("{}: the manifest lists what the attacker knows twice", claim.model));
+            }
         }
         found.extend(self.of_method());
         let fields = self.resources.iter().flat_map(|resource| &resource.schema.fields);
@@ -78,9 +92,12 @@ fn of_resource(resource: &Resource) -> Vec<String> {
     if resource.path.replacen('/', "-", 1) != format!("{name}.{}", resource.format) {
         found.push(format!("the manifest states the path `{}` for `{name}`", resource.path));
     }
+    if resource.schema.missing_values != [""] {
+        found.push(format!("the manifest counts other cells of `{name}` than empty ones as missing"));
+    }
     let fields = &resource.schema.fields;
     if name == CODEBOOK {
-        let expected = HEADER.iter().map(|name| Field::new(name, Kind::Category, None));
+        let expected = HEADER.iter().map(|name| FieldDescriptor::new(name, Kind::Category, None));
         if !expected.eq(fields.iter().cloned()) {
             found.push(format!("the manifest states other columns of the codebook than {}", HEADER.join(", ")));
         }
@@ -95,7 +112,7 @@ fn of_resource(resource: &Resource) -> Vec<String> {
     found
 }
 
-fn of_field(table: &str, field: &Field) -> Vec<String> {
+fn of_field(table: &str, field: &FieldDescriptor) -> Vec<String> {
     let mut found = Vec::new();
     let name = &field.name;
     let is_released = |role: &str| Role::from_name(role).is_some_and(|role| role != Role::Identifier);
@@ -103,7 +120,7 @@ fn of_field(table: &str, field: &Field) -> Vec<String> {
         Some(role) if !is_released(role) => {
             found.push(format!("the manifest gives `{name}` the role `{role}`, which no released column has"));
         }
-        None if table == "data" || table.ends_with("-data") => {
+        None if table == "data" || table.ends_with("-data") || !NUMBERS.contains(&name.as_str()) => {
             found.push(format!("the manifest gives `{name}` no role"));
         }
         _ => {}
@@ -158,6 +175,14 @@ mod tests {
         assert_eq!(found(&manifest()), Vec::<String>::new());
         let field = "/resources/0/schema/fields/0";
         let changes = [
+            ("/resources/1/schema/missingValues", json!(["", "Ann has the flu"]), "empty ones"),
+            ("/resources/0/name", json!("codebook"), "twice"),
+            (
+                "/hedgerow/guarantees",
+                json!([{"model": "k-anonymity", "required": {"k": 2}, "achieved": {"k": 3}, "know": ["age", "age"],
+                    "protect": null, "holds": true}]),
+                "knows twice",
+            ),
             ("/hedgerow/method", json!("magic"), "`magic`"),
             ("/hedgerow/method", json!("anatomy"), "`anatomy`"),
             ("/hedgerow/method", json!("mondrian"), "suppresses none"),

@@ -6,9 +6,9 @@ use std::cmp::Ordering;
 use hashbrown::HashSet;
 use hedgerow_table::{Bound, Cover, DateUnit};
 
-use super::Attribute;
+use super::AttributeMeaning;
 
-impl Attribute<'_> {
+impl AttributeMeaning<'_> {
     pub(super) fn is_one_level(&self, labels: &[(&str, &Cover)]) -> bool {
         if labels.iter().any(|(_, cover)| **cover == Cover::Everything) {
             // The top is the only label, the missing value under it.

@@ -5,14 +5,14 @@ use hedgerow_table::{Bound, Cover, Domain, Kind, Values};
 
 use super::fields;
 use crate::codebook::Codebook;
-use crate::kinds::Tables;
+use crate::kinds::ReleaseTables;
 use crate::manifest::Manifest;
 
 /// `cuts_itself` says that the ends of labels are values, cuts between them, or ends of the range:
 /// then a label covers nothing beyond the range.
 pub(super) fn contradictions(
     manifest: &Manifest,
-    tables: &Tables,
+    tables: &ReleaseTables,
     codebook: &Codebook,
     cuts_itself: bool,
 ) -> Vec<String> {

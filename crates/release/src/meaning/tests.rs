@@ -4,8 +4,8 @@ use hedgerow_table::{DateUnit, Domain, Hierarchy, HierarchySpec};
 
 use super::*;
 
-fn attribute<'a>(kind: Kind, hierarchy: Option<&'a str>, recoding: Recoding) -> Attribute<'a> {
-    Attribute { kind, hierarchy, recoding, ..Attribute::TEXTS }
+fn attribute<'a>(kind: Kind, hierarchy: Option<&'a str>, recoding: Recoding) -> AttributeMeaning<'a> {
+    AttributeMeaning { kind, hierarchy, recoding, ..AttributeMeaning::TEXTS }
 }
 
 fn interval(low: &str, high: &str) -> Cover {
@@ -67,7 +67,7 @@ fn another_cover_than_the_label_says_is_found() {
     assert!(!ages.means("*", &interval("20", "30")) && !ages.means("20 to 29", &Cover::Everything));
     assert!(!ages.means("20", &Cover::Point(Bound::Integer(21))));
     let range = Some([Some(Bound::Integer(0)), Some(Bound::Integer(120))]);
-    let bounded = Attribute { range, ..ages };
+    let bounded = AttributeMeaning { range, ..ages };
     assert!(bounded.means("65+", &interval("65", "121")) && !bounded.means("65+", &interval("65", "")));
     assert!(bounded.means("<18", &interval("0", "18")) && !bounded.means("<18", &interval("1", "18")));
     let days = attribute(Kind::Date, Some("dates"), Recoding::FullDomain);

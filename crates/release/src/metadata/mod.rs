@@ -68,13 +68,15 @@ fn xsd(kind: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{ClassSizes, Field, Promise, Resource, Rows};
+    use crate::manifest::{ClassSizes, FieldDescriptor, Promise, Resource, RowTotals};
     use hedgerow_table::Kind;
     use serde_json::{Map, Value};
 
     fn manifest() -> Manifest {
-        let fields =
-            vec![Field::new("age", Kind::Category, Some("quasi")), Field::new("pay", Kind::Float, Some("sensitive"))];
+        let fields = vec![
+            FieldDescriptor::new("age", Kind::Category, Some("quasi")),
+            FieldDescriptor::new("pay", Kind::Float, Some("sensitive")),
+        ];
         Manifest {
             name: "release".to_owned(),
             resources: vec![Resource::csv("data", fields.clone()), Resource::parquet("more", fields)],
@@ -82,7 +84,7 @@ mod tests {
                 version: "0.1.0".to_owned(),
                 method: "full-domain".to_owned(),
                 guarantees: Vec::new(),
-                rows: Rows { source: 3, out: 3, suppressed: 0 },
+                rows: RowTotals { source: 3, out: 3, suppressed: 0 },
                 classes: ClassSizes { count: 1, min: 3, max: 3, mean: 3.0 },
                 loss: Map::new(),
                 hierarchies: Map::new(),

@@ -8,14 +8,23 @@ use super::facts_table;
 pub(super) fn columns(release: &At<'_>) -> Markup {
     let rows = release.items("columns").into_iter().map(|column| {
         vec![
-            html! { (column.text_of("name")) },
-            html! { (role(column.text_of("role"))) },
+            breakable(column.text_of("name")),
+            html! { span.role { (role(column.text_of("role"))) } },
             html! { (column.text_of("type")) @if let Some(values) = column.get("values") { ", labels of " (values.text()) } },
             html! { span.file { (column.text_of("file")) } },
         ]
     });
     let header = [("Column", false), ("Role", false), ("Type", false), ("File", false)];
     facts_table("Released columns", &header, rows.collect())
+}
+
+/// A long name may go on in the next line behind its signs, and not within a word.
+fn breakable(name: &str) -> Markup {
+    const LONG: usize = 30;
+    if name.chars().count() <= LONG {
+        return html! { (name) };
+    }
+    html! { @for part in name.split_inclusive(['_', '.', '-', ' ']) { (part) wbr; } }
 }
 
 pub(super) fn section(release: &At<'_>) -> Markup {
@@ -46,5 +55,17 @@ pub(super) fn role(role: &str) -> &'static str {
         "sensitive" => "sensitive",
         "plain" => "released as it is",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_break_behind_their_signs() {
+        assert_eq!(breakable("zip_code").into_string(), "zip_code");
+        let long = breakable("answer_to_question_of_the_long.questionnaire").into_string();
+        assert!(long.contains("question_<wbr>of_<wbr>the_<wbr>long.<wbr>questionnaire"), "{long}");
     }
 }

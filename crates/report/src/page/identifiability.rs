@@ -102,10 +102,38 @@ fn scenarios(release: &At<'_>) -> Markup {
 /// The attributes that single out the most people: the most telling attribute, the most telling
 /// pair, and all released columns.
 fn more_known<'a>(release: &At<'a>) -> Vec<At<'a>> {
-    let all = release.items("singled_out");
+    // Counted by unit where the source was read.
+    let measured = release.path(&["measures"]).map(|measures| measures.items("singled_out")).unwrap_or_default();
+    let all = if measured.is_empty() { release.items("singled_out") } else { measured };
     let of_size = |size: usize| all.iter().find(|found| found.texts_of("attributes").len() == size).cloned();
     let everything = all.last().filter(|found| found.texts_of("attributes").len() > 2).cloned();
     [of_size(1), of_size(2), everything].into_iter().flatten().collect()
+}
+
+/// The name of those who are alone: rows where nothing says that several are about one.
+fn counted<'a>(more: &At<'a>) -> &'a str {
+    if more.text_of("counted") == "units" { "units" } else { "rows" }
+}
+
+/// The number of those who have quasi-identifiers of their own. Where rows are about units and not
+/// linked, the release shows rows alone, and the guarantee says how many units match.
+fn unique(release: &At<'_>, risk: &At<'_>) -> Markup {
+    let unique = risk.show_of("unique_rows", Show::Plain);
+    let Some(units) = release.get("units") else {
+        return html! { (unique) " rows have quasi-identifiers that no other row has." };
+    };
+    if units.is("linked") {
+        return html! { (unique) " units have quasi-identifiers that no other unit has." };
+    }
+    let claims = release.path(&["check"]).map(|check| check.items("guarantees")).unwrap_or_default();
+    let k = claims.iter().find(|claim| claim.text_of("model") == "k-anonymity");
+    html! {
+        (unique) " rows have quasi-identifiers that no other row has. The rows are about "
+        (units.show_of("out", Show::Plain)) " units, and the release does not say which are about one."
+        @if let Some(achieved) = k.and_then(|claim| claim.get("achieved")) {
+            " By the publisher's count at least " (achieved.show_of("k", Show::Plain)) " units match."
+        }
+    }
 }
 
 /// The questions of the Article 29 Working Party's opinion 05/2014 (WP216), answered with numbers.
@@ -126,9 +154,9 @@ fn three_questions(root: &At<'_>, release: &At<'_>) -> Markup {
         h3 { "Three questions (WP216)" }
         dl {
             dt { strong { "Can a person be singled out?" } }
-            dd { @if let Some(risk) = &risk { (risk.show_of("unique_rows", Show::Plain)) " rows have quasi-identifiers that no other row has." } }
+            dd { @if let Some(risk) = &risk { (unique(release, risk)) } }
             @for more in more_known(release) {
-                dd { "With " (super::sentences::short_list(&more.texts_of("attributes"))) " known besides, " (more.show_of("people", Show::Plain)) " rows are alone." }
+                dd { "With " (super::sentences::short_list(&more.texts_of("attributes"))) " known besides, " (more.show_of("people", Show::Plain)) " " (counted(&more)) " are alone." }
             }
             dt { strong { "Can two records of a person be linked?" } }
             @for finding in &linking {

@@ -21,7 +21,7 @@ mod verdict;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::pictures::{Cell, Picture, STYLE, short};
+use crate::pictures::{NumberCell, Picture, STYLE, short};
 use cursor::At;
 
 /// How the title of every report begins.
@@ -149,10 +149,10 @@ fn numbers_table(picture: &Picture) -> Markup {
     }
 }
 
-fn numbers_cell(cell: &Cell) -> Markup {
+fn numbers_cell(cell: &NumberCell) -> Markup {
     match cell {
-        Cell::Text(text) => html! { td { (named(text)) } },
-        Cell::Number(number) => html! { td.n { data value=(number) { (short(*number)) } } },
+        NumberCell::Text(text) => html! { td { (named(text)) } },
+        NumberCell::Number(number) => html! { td.n { data value=(number) { (short(*number)) } } },
     }
 }
 

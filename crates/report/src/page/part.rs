@@ -23,7 +23,7 @@ pub fn claims(claims: &Value) -> String {
     whole(&verdict::of_release(&At::root(&release), "Claimed"))
 }
 
-/// What adversaries found. `audit` is what `hedgerow audit --json` prints.
+/// The findings of adversaries. `audit` is what `hedgerow audit --json` prints.
 pub fn adversaries(audit: &Value) -> String {
     let people_named = &audit["people_named"];
     let root = serde_json::json!({ "audit": audit, "people_named": people_named });

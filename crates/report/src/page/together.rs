@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::cursor::{At, Show};
 use super::sentences::adversary;
 use super::{facts_table, figure};
-use crate::pictures::{Matrix, NarrowingChain, Step};
+use crate::pictures::{Matrix, NarrowedRelease, NarrowingChain};
 
 /// Explanations that are shown.
 const EXPLANATIONS_MAX: usize = 5;
@@ -104,7 +104,11 @@ fn narrowing(chain: &At<'_>, id: &str) -> Markup {
             Some(before) => before.iter().copied().filter(|value| possible.contains(value)).collect(),
             None => possible,
         };
-        drawn_steps.push(Step { name: step.text_of("release").to_owned(), possible: drawn(step), left: after.len() });
+        drawn_steps.push(NarrowedRelease {
+            name: step.text_of("release").to_owned(),
+            possible: drawn(step),
+            left: after.len(),
+        });
         left = Some(after);
     }
     let picture = NarrowingChain {

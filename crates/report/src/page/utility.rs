@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::cursor::{At, Show};
 use super::{facts_table, figure, internal};
-use crate::pictures::{Bar, Bars, BeforeAfter, Ecdf, HeatMap, Pair, Steps};
+use crate::pictures::{Bar, Bars, BeforeAfter, BeforeAfterPair, Ecdf, HeatMap, Steps};
 
 pub(super) fn section(release: &At<'_>, index: usize) -> Option<Markup> {
     let measures = release.get("measures");
@@ -78,7 +78,7 @@ fn before_after(comparison: &At<'_>, index: usize) -> Markup {
 
 fn compared(attribute: &At<'_>) -> BeforeAfter {
     let name = attribute.text_of("name");
-    let pairs = attribute.items("values").into_iter().map(|value| Pair {
+    let pairs = attribute.items("values").into_iter().map(|value| BeforeAfterPair {
         name: value.text_of("value").to_owned(),
         before: value.number_of("source"),
         after: value.number_of("released"),

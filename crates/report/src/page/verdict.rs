@@ -67,7 +67,7 @@ pub(super) fn of_release(release: &At<'_>, verdict: &str) -> Markup {
     let header = [("Guarantee", false), ("Required", false), ("Achieved", false), (verdict, false)];
     html! {
         @if let Some(known) = &shared {
-            p { "The attacker of every guarantee knows " (list(known)) " of a person." }
+            p { "The attacker of every guarantee knows " (list(known)) " of " (whom(&claims)) "." }
         }
         (facts_table("Guarantees, required and achieved", &header, rows.collect()))
         @for problem in check.items("contradictions") { p.fails-text { (problem.text()) } }
@@ -77,24 +77,37 @@ pub(super) fn of_release(release: &At<'_>, verdict: &str) -> Markup {
     }
 }
 
-/// What the rules of a policy require, before there is a release.
+/// The requirements of a policy, before there is a release.
 pub(super) fn required(policy: &At<'_>) -> Markup {
     let claims = policy.items("guarantees");
     let shared = shared(&claims);
     let rows = claims.iter().map(|claim| vec![said(claim, shared.is_some()), parameters(claim, "required")]);
     html! {
         @if let Some(known) = &shared {
-            p { "The attacker of every guarantee knows " (list(known)) " of a person." }
+            p { "The attacker of every guarantee knows " (list(known)) " of " (whom(&claims)) "." }
         }
         (facts_table("Guarantees, required", &[("Guarantee", false), ("Required", false)], rows.collect()))
     }
 }
 
-/// What every guarantee takes as known, to be stated once.
+/// The individual that the attacker of all guarantees knows something of.
+fn whom(claims: &[At<'_>]) -> &'static str {
+    let of_units = |claim: &At<'_>, rows: &str| claim.text_of("rows") == rows;
+    if claims.iter().all(|claim| of_units(claim, "all")) {
+        "every row of a unit"
+    } else if claims.iter().all(|claim| of_units(claim, "one")) {
+        "one row of a unit"
+    } else {
+        "a person"
+    }
+}
+
+/// The attributes that every guarantee takes as known, to be stated once.
 fn shared<'a>(claims: &[At<'a>]) -> Option<Vec<&'a str>> {
     let mut known = claims.iter().map(|claim| claim.texts_of("know"));
     let first = known.next().filter(|_| claims.len() > 1)?;
-    known.all(|known| known == first).then_some(first)
+    let same_rows = claims.windows(2).all(|two| two[0].text_of("rows") == two[1].text_of("rows"));
+    (same_rows && known.all(|known| known == first)).then_some(first)
 }
 
 fn said(claim: &At<'_>, stated: bool) -> Markup {

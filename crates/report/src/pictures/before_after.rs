@@ -11,7 +11,7 @@ const LABEL_MAX: usize = 24;
 
 /// One value, or one range of values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pair {
+pub struct BeforeAfterPair {
     pub name: String,
     pub before: f64,
     pub after: f64,
@@ -23,7 +23,7 @@ pub struct BeforeAfter {
     pub description: String,
     /// The headings of the names, of the hollow marks and of the filled ones.
     pub columns: [String; 3],
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<BeforeAfterPair>,
 }
 
 impl BeforeAfter {
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn both_bars_share_one_scale() {
-        let pair = |before, after| Pair { name: "a".into(), before, after };
+        let pair = |before, after| BeforeAfterPair { name: "a".into(), before, after };
         let picture = BeforeAfter { pairs: vec![pair(10.0, 5.0), pair(0.0, 10.0)], ..BeforeAfter::default() };
         let svg = picture.picture().to_svg();
         // The first mark of each class is its key.
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn zero_before_and_after_is_drawn() {
-        let pairs = vec![Pair { name: String::new(), before: 0.0, after: 0.0 }];
+        let pairs = vec![BeforeAfterPair { name: String::new(), before: 0.0, after: 0.0 }];
         let svg = BeforeAfter { pairs, ..BeforeAfter::default() }.picture().to_svg();
         assert!(!svg.contains("NaN") && svg.contains("(missing)"));
     }

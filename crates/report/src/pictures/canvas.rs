@@ -1,5 +1,5 @@
-//! What all marks are drawn with. A mark has a class and never a color: the style sheet gives one
-//! for light, for dark and for paper.
+//! Drawing of all marks. A mark has a class and never a color: the style sheet gives one for light,
+//! for dark and for paper.
 
 use std::fmt::{Display, Write};
 

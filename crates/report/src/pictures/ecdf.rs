@@ -38,7 +38,6 @@ impl Ecdf {
         let mut numbers = Numbers::new(&["curve", &self.columns[0], &self.columns[1]]);
         frame.y_axis(&mut canvas, &self.columns[1]);
         frame.x_axis(&mut canvas, &self.columns[0]);
-        frame.limits(&mut canvas, &self.limits);
         for (index, curve) in self.curves.iter().enumerate() {
             let class = format!("step-{}", index % 4);
             let mut path = format!("M{} {}", At(frame.left), At(frame.y_of(0.0)));
@@ -56,6 +55,8 @@ impl Ecdf {
             canvas.line([x, 12.0, x + 28.0, 12.0], &class);
             canvas.text([x + 34.0, 16.0], Anchor::Start, "label", &curve.name);
         }
+        // Over the curves, whose lines would cross their names.
+        frame.limits(&mut canvas, &self.limits);
         let (title, description) = (self.title.clone(), self.description.clone());
         Picture { title, description, numbers, width: WIDTH, height: 252.0, body: canvas.into_body() }
     }
@@ -74,6 +75,7 @@ mod tests {
         let svg = Ecdf { curves, limits, ..Ecdf::default() }.picture().to_svg();
         assert!(svg.contains("M46 208H181V118H586V28V28H586"), "{svg}");
         assert_eq!(marks(&svg, "line", "limit", &["x1"]), [[316.0]]);
+        assert!(svg.find(">half<").unwrap() > svg.rfind("<path").unwrap(), "no curve crosses the name: {svg}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::Picture;
 use super::canvas::{Anchor, Canvas, fitted_apart, short, width_of};
-use super::numbers::{Cell, Numbers};
+use super::numbers::{NumberCell, Numbers};
 
 const COLUMN: f64 = 88.0;
 const COLUMN_CHARACTERS: usize = 11;
@@ -48,8 +48,8 @@ impl HeatMap {
                 let class = if shade >= 4 { "on-dark" } else { "label" };
                 canvas.text([x + COLUMN / 2.0, y + 16.0], Anchor::Middle, class, &short(count));
             }
-            let cells = counts.iter().map(|&count| Cell::Number(count));
-            numbers.rows.push(std::iter::once(Cell::Text(self.rows[row].clone())).chain(cells).collect());
+            let cells = counts.iter().map(|&count| NumberCell::Number(count));
+            numbers.rows.push(std::iter::once(NumberCell::Text(self.rows[row].clone())).chain(cells).collect());
         }
         let width = (left + COLUMN * self.columns.len() as f64 + 4.0).max(240.0);
         let height = top + ROW * self.rows.len() as f64 + 4.0;

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::Picture;
 use super::canvas::{Anchor, At, Canvas, fitted, short, width_of};
-use super::numbers::{Cell, Numbers};
+use super::numbers::{NumberCell, Numbers};
 
 const WIDTH: f64 = 600.0;
 /// The most nodes that are drawn as a graph.
@@ -190,7 +190,7 @@ impl Lattice {
         for (height, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
             let holding = row.iter().filter(|&&node| self.nodes[node].holds).count();
             let counted = [rows.len() - 1 - height, row.len(), holding];
-            numbers.row(counted.map(|count| Cell::Number(count as f64)));
+            numbers.row(counted.map(|count| NumberCell::Number(count as f64)));
         }
         numbers
     }

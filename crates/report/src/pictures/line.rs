@@ -20,7 +20,7 @@ pub struct Series {
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Line {
+pub struct LineChart {
     pub title: String,
     pub description: String,
     /// The headings of the horizontal and of the vertical axis.
@@ -28,7 +28,7 @@ pub struct Line {
     pub series: Vec<Series>,
 }
 
-impl Line {
+impl LineChart {
     pub fn picture(&self) -> Picture {
         let points = || self.series.iter().flat_map(|series| &series.points).copied();
         let low = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
@@ -102,7 +102,9 @@ mod tests {
     #[test]
     fn points_lie_by_their_numbers() {
         let points = vec![(2.0, 0.0), (4.0, 10.0), (6.0, 5.0)];
-        let svg = Line { series: vec![Series { name: String::new(), points }], ..Line::default() }.picture().to_svg();
+        let svg = LineChart { series: vec![Series { name: String::new(), points }], ..LineChart::default() }
+            .picture()
+            .to_svg();
         let found = marks(&svg, "circle", "hollow", &["cx", "cy"]);
         assert_eq!(found, [[60.0, 218.0], [315.0, 28.0], [570.0, 123.0]]);
         assert!(svg.contains("M60 218L315 28L570 123"));
@@ -120,7 +122,7 @@ mod tests {
     fn one_point_and_none_are_drawn_without_complaint() {
         let one = Series { name: "one".into(), points: vec![(3.0, 0.0)] };
         for series in [vec![one], Vec::new()] {
-            let svg = Line { series, ..Line::default() }.picture().to_svg();
+            let svg = LineChart { series, ..LineChart::default() }.picture().to_svg();
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::canvas::{Anchor, Canvas, fitted, short};
-use super::numbers::{Cell, Numbers};
+use super::numbers::{NumberCell, Numbers};
 
 const COLUMN: f64 = 92.0;
 const ROW: f64 = 26.0;
@@ -42,8 +42,8 @@ impl Matrix {
                 let class = if few { "strong" } else { "label" };
                 canvas.text([x + COLUMN / 2.0, y + 17.0], Anchor::Middle, class, &left.map_or("–".to_owned(), short));
             }
-            let cells = left.iter().map(|left| left.map_or(Cell::Text("–".to_owned()), Cell::Number));
-            numbers.rows.push(std::iter::once(Cell::Text(name.clone())).chain(cells).collect());
+            let cells = left.iter().map(|left| left.map_or(NumberCell::Text("–".to_owned()), NumberCell::Number));
+            numbers.rows.push(std::iter::once(NumberCell::Text(name.clone())).chain(cells).collect());
         }
         let last = LEFT + COLUMN * self.columns.len().saturating_sub(1) as f64;
         let height = top + ROW * self.rows.len() as f64 + 4.0;
@@ -71,7 +71,7 @@ mod tests {
         let svg = matrix.picture().to_svg();
         assert_eq!(marks(&svg, "rect", "two", &["x", "y"]), [[335.0, 33.0]], "the last cell of the first row");
         assert_eq!(marks(&svg, "rect", "heat-0", &["x"]).len(), 5);
-        assert_eq!(matrix.picture().numbers.rows[0][2], Cell::Text("–".into()));
+        assert_eq!(matrix.picture().numbers.rows[0][2], NumberCell::Text("–".into()));
     }
 
     #[test]

@@ -20,16 +20,16 @@ mod numbers;
 pub mod rules_graph;
 
 pub use bars::{Bar, Bars};
-pub use before_after::{BeforeAfter, Pair};
+pub use before_after::{BeforeAfter, BeforeAfterPair};
 pub use canvas::short;
 pub use ecdf::{Ecdf, Steps};
 pub use heat_map::HeatMap;
 pub use histogram::{Bin, Histogram};
 pub use lattice::{Lattice, LatticeNode};
-pub use line::{Line, Series};
+pub use line::{LineChart, Series};
 pub use matrix::Matrix;
-pub use narrowing::{NarrowingChain, Step};
-pub use numbers::{Cell, Numbers};
+pub use narrowing::{NarrowedRelease, NarrowingChain};
+pub use numbers::{NumberCell, Numbers};
 
 use canvas::{At, escaped};
 

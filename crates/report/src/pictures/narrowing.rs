@@ -3,14 +3,14 @@
 
 use super::Picture;
 use super::canvas::{Anchor, Canvas, fitted, fitted_apart, width_of};
-use super::numbers::{Cell, Numbers};
+use super::numbers::{NumberCell, Numbers};
 
 const ROW: f64 = 24.0;
 const STEP: f64 = 120.0;
 
 /// One release.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct NarrowedRelease {
     pub name: String,
     /// Whether each value that is drawn is possible in this release by itself.
     pub possible: Vec<bool>,
@@ -23,7 +23,7 @@ pub struct NarrowingChain {
     pub title: String,
     pub description: String,
     pub values: Vec<String>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<NarrowedRelease>,
 }
 
 impl NarrowingChain {
@@ -65,7 +65,7 @@ impl NarrowingChain {
             let remains = left.last().is_none_or(|left| left[value]);
             let class = if remains { "strong" } else { "soft" };
             canvas.text([start - 12.0, y + 4.0], Anchor::End, class, label);
-            let mut cells = vec![Cell::Text(self.values[value].clone())];
+            let mut cells = vec![NumberCell::Text(self.values[value].clone())];
             for (step, left) in left.iter().enumerate() {
                 let (x, possible) = (x_of(step), left[value]);
                 if step > 0 && left[value] {
@@ -77,7 +77,7 @@ impl NarrowingChain {
                     canvas.line([x - 5.0, y - 5.0, x + 5.0, y + 5.0], "axis");
                     canvas.line([x - 5.0, y + 5.0, x + 5.0, y - 5.0], "axis");
                 }
-                cells.push(Cell::Text(if possible { "possible" } else { "excluded" }.to_owned()));
+                cells.push(NumberCell::Text(if possible { "possible" } else { "excluded" }.to_owned()));
             }
             numbers.rows.push(cells);
         }
@@ -94,8 +94,11 @@ mod tests {
     use super::*;
 
     fn chain() -> NarrowingChain {
-        let step =
-            |name: &str, possible: [bool; 3], left| Step { name: name.into(), possible: possible.to_vec(), left };
+        let step = |name: &str, possible: [bool; 3], left| NarrowedRelease {
+            name: name.into(),
+            possible: possible.to_vec(),
+            left,
+        };
         NarrowingChain {
             values: ["flu", "cold", "ache"].map(String::from).to_vec(),
             steps: vec![step("one", [true, true, false], 2), step("two", [true, false, true], 1)],

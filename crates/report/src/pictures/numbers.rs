@@ -3,20 +3,20 @@
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum NumberCell {
     Text(String),
     Number(f64),
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
+impl From<&str> for NumberCell {
+    fn from(text: &str) -> NumberCell {
+        NumberCell::Text(text.to_owned())
     }
 }
 
-impl From<f64> for Cell {
-    fn from(number: f64) -> Cell {
-        Cell::Number(number)
+impl From<f64> for NumberCell {
+    fn from(number: f64) -> NumberCell {
+        NumberCell::Number(number)
     }
 }
 
@@ -24,7 +24,7 @@ impl From<f64> for Cell {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Numbers {
     pub columns: Vec<String>,
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<NumberCell>>,
 }
 
 impl Numbers {
@@ -32,7 +32,7 @@ impl Numbers {
         Numbers { columns: columns.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
+    pub(crate) fn row<const N: usize>(&mut self, cells: [NumberCell; N]) {
         self.rows.push(cells.to_vec());
     }
 }

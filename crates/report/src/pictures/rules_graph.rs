@@ -6,7 +6,7 @@
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
-use hedgerow_privacy::rules::{AttributeSet, Rule, Standing};
+use hedgerow_privacy::rules::{AttributeSet, NormalFormStanding, Rule};
 
 use super::canvas::escaped;
 use super::geometry::{Point, between, distance, hull, middle_of, padded, towards};
@@ -26,7 +26,7 @@ pub struct RulesGraph<'a> {
     pub rules: &'a [Rule],
     /// The names of the rules.
     pub numbers: &'a [usize],
-    pub standings: &'a [Standing],
+    pub standings: &'a [NormalFormStanding],
     pub tables: &'a [GraphTable],
 }
 
@@ -139,15 +139,15 @@ impl RulesGraph<'_> {
     /// The color of the table that guards a rule; alarm where it is broken.
     fn color_of(&self, rule: usize) -> &'static str {
         match self.standings.get(rule) {
-            Some(Standing::Guarded(table)) => color(*table),
-            Some(Standing::Broken(_)) => ALARM,
-            Some(Standing::NotReachable) | None => FAINT,
+            Some(NormalFormStanding::Guarded(table)) => color(*table),
+            Some(NormalFormStanding::Broken(_)) => ALARM,
+            Some(NormalFormStanding::NotReachable) | None => FAINT,
         }
     }
 
     fn draw_rule(&self, svg: &mut String, index: usize, rule: &Rule, places: &[Point]) {
         let color = self.color_of(index);
-        let broken = matches!(self.standings.get(index), Some(Standing::Broken(_)));
+        let broken = matches!(self.standings.get(index), Some(NormalFormStanding::Broken(_)));
         let dashes = if broken { " stroke-dasharray=\"5 3\"" } else { "" };
         let (starts, ends) = (points(rule.know, places), points(rule.protect, places));
         let meeting = meeting(rule, places);
@@ -211,7 +211,7 @@ impl RulesGraph<'_> {
         lines.extend((!self.tables.is_empty()).then(|| title("tables")));
         for (index, table) in self.tables.iter().enumerate() {
             let guarded: Vec<String> = (self.standings.iter().enumerate())
-                .filter(|(_, standing)| **standing == Standing::Guarded(index))
+                .filter(|(_, standing)| **standing == NormalFormStanding::Guarded(index))
                 .map(|(rule, _)| self.numbers[rule].to_string())
                 .collect();
             let mut text = format!("table {}: {}", index + 1, list(table.open()));
@@ -229,9 +229,9 @@ impl RulesGraph<'_> {
         lines.extend((!self.rules.is_empty()).then(|| title("rules")));
         for (index, rule) in self.rules.iter().enumerate() {
             let standing = match self.standings.get(index) {
-                Some(Standing::NotReachable) => "  (not reachable)".to_owned(),
-                Some(Standing::Guarded(table)) => format!("  (guarded by table {})", table + 1),
-                Some(Standing::Broken(_)) => "  (BROKEN)".to_owned(),
+                Some(NormalFormStanding::NotReachable) => "  (not reachable)".to_owned(),
+                Some(NormalFormStanding::Guarded(table)) => format!("  (guarded by table {})", table + 1),
+                Some(NormalFormStanding::Broken(_)) => "  (BROKEN)".to_owned(),
                 None => String::new(),
             };
             let text = format!("{} ⇸ {}{standing}", list(rule.know), list(rule.protect));
@@ -309,7 +309,7 @@ mod tests {
             names: &names,
             rules: &rules,
             numbers: &[1],
-            standings: &[Standing::Guarded(0)],
+            standings: &[NormalFormStanding::Guarded(0)],
             tables: &tables,
         }
         .to_svg();

@@ -26,9 +26,9 @@ use super::ring::{Neighbors, neighbors};
 use crate::burn::Permit;
 use crate::coins::Coins;
 use crate::fault::{Fault, Reason};
-use crate::inbox::{Inbox, Place};
+use crate::inbox::{Inbox, RunPlace};
 use crate::inquiry::{Ask, Inquiry, Layout, Operation, Thresholds, Turn};
-use crate::ledger::{Kind, Ledger, Opens};
+use crate::ledger::{Ledger, OpenedKind, Opens};
 use crate::long;
 use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Digest, Message, WORDS_MAX};
@@ -39,7 +39,7 @@ use crate::secret::Private;
 pub struct Chances {
     /// The probability of hiding in the first pass, from 0 to 1.
     pub p0: f64,
-    /// What it is multiplied by from pass to pass, from 0 to 1.
+    /// The factor from pass to pass, from 0 to 1.
     pub d: f64,
     /// How many passes there are; none hides in the last. At least 1.
     pub passes: u32,
@@ -53,13 +53,13 @@ impl Default for Chances {
 
 /// One custodian's side of a run in the ring.
 pub struct Run<I: Inquiry> {
-    place: Place,
+    place: RunPlace,
     ring: Neighbors,
     chances: Chances,
     coins: Coins,
     inbox: Inbox,
     round: u32,
-    announced: Vec<Kind>,
+    announced: Vec<OpenedKind>,
     inquiry: Option<I>,
     pending: Pending,
     /// Whether the outcome is confirmed by all; a part of another protocol leaves that to it.
@@ -86,8 +86,8 @@ struct Pending {
 }
 
 /// The kinds of values that such a run can open: to be agreed on before it starts.
-pub fn may_open<I: Inquiry>(inquiry: &I) -> Vec<Kind> {
-    inquiry.may_open().into_iter().chain([Kind::PassedOn]).collect()
+pub fn may_open<I: Inquiry>(inquiry: &I) -> Vec<OpenedKind> {
+    inquiry.may_open().into_iter().chain([OpenedKind::PassedOn]).collect()
 }
 
 /// Starts one custodian's side of a run. `me` is its place in the roster's order of names.
@@ -153,6 +153,11 @@ impl<I: Inquiry> Machine for Run<I> {
         self.inbox.taken_in()
     }
 
+    /// Of a pass, the one before; whether that one waits as well, only it knows.
+    fn waits_for(&self) -> Vec<u16> {
+        if self.concluded.is_some() { self.inbox.missing(self.round) } else { vec![self.ring.before] }
+    }
+
     fn step(self, from: u16, message: Message) -> Result<Transition<Self>, Failure> {
         machine::step(self, from, message)
     }
@@ -163,7 +168,7 @@ impl<I: Inquiry> Machine for Run<I> {
 }
 
 impl<I: Inquiry> Engine for Run<I> {
-    fn place(&self) -> Place {
+    fn place(&self) -> RunPlace {
         self.place
     }
 
@@ -258,7 +263,7 @@ impl<I: Inquiry> Run<I> {
         Fault::OutOfPlace { sender, round: self.round }
     }
 
-    /// What came in during a pass: handed on, or for the first custodian the end of the pass, after
+    /// The messages of a pass: handed on, or for the first custodian the end of the pass, after
     /// which another pass or the next ask begins.
     fn passing(&mut self, sender: u16, largest: bool, mut words: Vec<u64>) -> Result<Option<I::Output>, Fault> {
         if sender != self.ring.before {
@@ -281,7 +286,7 @@ impl<I: Inquiry> Run<I> {
         if words.len() != self.pending.own.0.len() || largest != self.is_largest() {
             return Err(self.out_of_place(sender));
         }
-        self.ledger.record(self.round, Kind::PassedOn, "what our predecessor passed on", words.clone());
+        self.ledger.record(self.round, OpenedKind::PassedOn, "what our predecessor passed on", words.clone());
         self.contribute(&mut words)?;
         self.pending.passed = self.is_last_pass();
         self.pending.pass += 1;
@@ -295,7 +300,7 @@ impl<I: Inquiry> Run<I> {
             return Err(self.out_of_place(self.ring.before));
         }
         let round = self.round + 1;
-        self.ledger.record(self.round, Kind::PassedOn, "what our predecessor passed on", words.clone());
+        self.ledger.record(self.round, OpenedKind::PassedOn, "what our predecessor passed on", words.clone());
         if !self.is_last_pass() {
             self.pending.pass += 1;
             self.contribute(&mut words)?;

@@ -28,9 +28,9 @@ use super::run::{self, Chances, Run};
 use crate::burn::Permit;
 use crate::coins::Coins;
 use crate::fault::{Fault, Reason};
-use crate::inbox::{Inbox, Place};
+use crate::inbox::{Inbox, RunPlace};
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
-use crate::ledger::{Kind, Ledger};
+use crate::ledger::{Ledger, OpenedKind};
 use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Digest, ITEMS_MAX, Item, Message};
 
@@ -52,7 +52,7 @@ impl fmt::Debug for UnionInput {
 
 /// One custodian's side of a union.
 pub struct Union {
-    place: Place,
+    place: RunPlace,
     ring: Neighbors,
     coins: Coins,
     input: UnionInput,
@@ -131,7 +131,7 @@ impl Machine for Union {
 }
 
 impl Engine for Union {
-    fn place(&self) -> Place {
+    fn place(&self) -> RunPlace {
         self.place
     }
 
@@ -263,7 +263,7 @@ impl Union {
     fn received(&mut self, mut items: Vec<Item>) -> Result<(), Fault> {
         self.added = true;
         let seen = vec![items.len() as u64];
-        self.ledger.record(self.round, Kind::PassedOn, "items that our predecessor passed on", seen);
+        self.ledger.record(self.round, OpenedKind::PassedOn, "items that our predecessor passed on", seen);
         let Some(dummy_items) = self.dummy_items.take() else {
             items.extend(self.input.items.iter().cloned());
             if items.len() > ITEMS_MAX {
@@ -300,7 +300,7 @@ impl Union {
                 _ => return Err(Fault::Lost { sender: self.ring.before }),
             }
         }
-        self.ledger.record(self.round + 1, Kind::Rows, "items of the union", vec![result.len() as u64]);
+        self.ledger.record(self.round + 1, OpenedKind::Rows, "items of the union", vec![result.len() as u64]);
         let mut hash = Sha256::new();
         for item in &result {
             hash.update((item.len() as u64).to_le_bytes());
@@ -331,15 +331,15 @@ struct Draw(Option<u64>);
 impl Inquiry for Draw {
     type Output = u64;
 
-    fn may_open(&self) -> Vec<Kind> {
-        vec![Kind::Largest]
+    fn may_open(&self) -> Vec<OpenedKind> {
+        vec![OpenedKind::Largest]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         match self.0.take() {
             Some(ticket) => {
                 let operation = Operation::Max { bits: 64 };
-                Turn::Ask(self, Ask::one(operation, vec![ticket], Kind::Largest, "the leader's ticket"))
+                Turn::Ask(self, Ask::one(operation, vec![ticket], OpenedKind::Largest, "the leader's ticket"))
             }
             None => Turn::Done(answer.first().copied().unwrap_or_default()),
         }

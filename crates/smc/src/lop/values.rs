@@ -18,14 +18,14 @@
 
 use std::collections::BTreeMap;
 
-use super::Setting;
+use super::LopSetting;
 use crate::baseline::{self, Chances};
 use crate::burn::{BurnBook, Permit};
 use crate::coins::Coins;
 use crate::extremes::Extremes;
 use crate::fault::Fault;
 use crate::inquiry::Inquiry;
-use crate::ledger::Kind;
+use crate::ledger::OpenedKind;
 use crate::machine::{Concluded, Machine, Transition};
 use crate::median::Medians;
 use crate::message::Body;
@@ -35,7 +35,7 @@ use crate::{masked, simulate};
 
 /// A result that custodians compute together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Values {
+pub enum LopValues {
     /// Of one number of each custodian.
     Sum,
     Median,
@@ -62,18 +62,24 @@ pub struct ValueExposure {
 
 /// Runs the protocol on random values, listens, and counts how often claims are true. `items` of
 /// the setting are the values of all custodians, at least one each; a sum is of one number each.
-pub fn measure_values(of: Values, by: By, setting: Setting, runs: u32, seed: u64) -> Result<ValueExposure, Fault> {
+pub fn measure_values(
+    of: LopValues,
+    by: By,
+    setting: LopSetting,
+    runs: u32,
+    seed: u64,
+) -> Result<ValueExposure, Fault> {
     let mut coins = Coins::danger_from_seed(seed);
-    let each = if of == Values::Sum { 1 } else { (setting.items / setting.custodians).max(1) };
+    let each = if of == LopValues::Sum { 1 } else { (setting.items / setting.custodians).max(1) };
     let mut claims = Claims::default();
     for _ in 0..runs {
         let own: Vec<Vec<u64>> =
             (0..setting.custodians).map(|_| (0..each).map(|_| coins.below(setting.domain)).collect()).collect();
         match of {
-            Values::Sum => claims.sum(&own, by, &mut coins)?,
-            Values::Median => claims.median(&own, setting.domain, by, &mut coins)?,
-            Values::Least => claims.extreme(&own, setting.domain, 0, by, &mut coins)?,
-            Values::Greatest => claims.extreme(&own, setting.domain, 1, by, &mut coins)?,
+            LopValues::Sum => claims.sum(&own, by, &mut coins)?,
+            LopValues::Median => claims.median(&own, setting.domain, by, &mut coins)?,
+            LopValues::Least => claims.extreme(&own, setting.domain, 0, by, &mut coins)?,
+            LopValues::Greatest => claims.extreme(&own, setting.domain, 1, by, &mut coins)?,
         }
     }
     Ok(ValueExposure { alone: claims.gained_alone(), neighbors: claims.gained_by_two(), runs })
@@ -160,7 +166,7 @@ impl Claims {
         let (concluded, heard) = listen(inquiries, by, coins)?;
         let Some(median) = concluded.output.first().copied().flatten() else { return Ok(()) };
         let opened: Vec<u64> = (concluded.ledger.entries().iter())
-            .filter(|entry| matches!(entry.kind, Kind::Sizes | Kind::CountsAtProbe))
+            .filter(|entry| matches!(entry.kind, OpenedKind::Sizes | OpenedKind::CountsAtProbe))
             .filter_map(|entry| entry.values.first().copied())
             .collect();
         let probes = probes(domain, &opened);

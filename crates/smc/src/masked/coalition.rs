@@ -1,6 +1,6 @@
-//! What coalitions see of real runs, put to the test: for one set of opened values, two different
-//! inputs of those outside must give views that no test tells apart; and the same tests must tell
-//! them apart when masking is done wrong (`mutants.rs`), and for the ring.
+//! The views of coalitions in real runs, tested: for one set of opened values, two different inputs
+//! of those outside must give views that no test tells apart; and the same tests must tell them
+//! apart when masking is done wrong (`mutants.rs`), and for the ring.
 //!
 //! A coalition looks at the words as they come: where a vector was not covered at all, taking masks
 //! away would cover it. And it takes away the masks that its members share with all others
@@ -18,7 +18,7 @@ use super::view::{Guess, residuals};
 use super::{onion, start, start_shuffle};
 use crate::coins::Coins;
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
-use crate::ledger::{Kind, Opens};
+use crate::ledger::{OpenedKind, Opens};
 use crate::masked::keys::KeyPair;
 use crate::message::{Body, Item, Message};
 use crate::simulate::Delivery;
@@ -28,15 +28,15 @@ const RUNS: u64 = 70;
 const BINS: u64 = 16;
 const ROUNDS: u32 = 3;
 
-/// What chi-square exceeds less than once in ten million tries (Wilson and Hilferty, 1931; above
-/// the exact value for one degree of freedom).
+/// The value that chi-square exceeds less than once in ten million tries (Wilson and Hilferty,
+/// 1931; above the exact value for one degree of freedom).
 fn too_far(degrees: usize) -> f64 {
     let degrees = degrees.max(1) as f64;
     let spread = 2.0 / (9.0 * degrees);
     degrees * (1.0 - spread + 5.2 * spread.sqrt()).powi(3)
 }
 
-/// What is seen in many runs: one value of each feature in each run.
+/// The views of many runs: one value of each feature in each run.
 type Views = BTreeMap<String, Vec<u64>>;
 
 /// The feature, if any, by which two worlds differ.
@@ -76,8 +76,8 @@ struct Rounds {
 impl Inquiry for Rounds {
     type Output = ();
 
-    fn may_open(&self) -> Vec<Kind> {
-        vec![Kind::Totals, Kind::Objections]
+    fn may_open(&self) -> Vec<OpenedKind> {
+        vec![OpenedKind::Totals, OpenedKind::Objections]
     }
 
     fn next(mut self, _: &[u64]) -> Turn<Self> {
@@ -87,7 +87,7 @@ impl Inquiry for Rounds {
         self.left -= 1;
         let operation = Operation::Tally { bits: 64, compared: 0, flags: self.flags.len() };
         let opens = |kind, words| Opens { kind, about: "test".into(), words };
-        let opens = vec![opens(Kind::Totals, self.counts.len()), opens(Kind::Objections, self.flags.len())];
+        let opens = vec![opens(OpenedKind::Totals, self.counts.len()), opens(OpenedKind::Objections, self.flags.len())];
         let words = [self.counts.as_slice(), &self.flags].concat();
         Turn::Ask(self, Ask { operation, words, opens, thresholds: Vec::new() })
     }
@@ -139,7 +139,7 @@ fn coins(me: u16, seed: u64) -> Coins {
     Coins::danger_from_seed(1000 * seed + u64::from(me))
 }
 
-/// What every coalition sees of its own lanes, over many runs.
+/// The view of every coalition of its own lanes, over many runs.
 fn views(count: usize, world: usize, mutant: Option<Mutant>) -> Vec<Views> {
     let roster = Roster::numbered(count).unwrap();
     let all = coalitions(count);
@@ -233,8 +233,8 @@ fn masks_in_the_first_round_alone_are_noticed() {
     assert_eq!(telling(3, Some(Mutant::FirstRoundOnly)).len(), 3);
 }
 
-/// What custodian 2 sees of a shuffle in which the first two swap their rows between worlds: where
-/// their rows come to lie, and bytes of what is wrapped.
+/// The view of custodian 2 of a shuffle in which the first two swap their rows between worlds:
+/// where their rows come to lie, and bytes of what is wrapped.
 fn shuffle_views(world: usize, mutant: Option<Mutant>) -> Views {
     let roster = Roster::numbered(3).unwrap();
     let mut views = Views::new();
@@ -329,5 +329,5 @@ fn two_neighbors_in_the_ring_are_caught_by_the_same_test() {
 
 #[test]
 fn a_sum_announces_nothing_but_its_total() {
-    assert_eq!(crate::masked::may_open(&Sums::new(Vec::new())), [Kind::Totals]);
+    assert_eq!(crate::masked::may_open(&Sums::new(Vec::new())), [OpenedKind::Totals]);
 }

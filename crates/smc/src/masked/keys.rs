@@ -19,7 +19,7 @@ use x25519_dalek::{PublicKey, StaticSecret};
 
 use crate::coins::Coins;
 use crate::fault::Fault;
-use crate::inbox::Place;
+use crate::inbox::RunPlace;
 use crate::message::Digest;
 use crate::secret::Secret;
 
@@ -64,12 +64,12 @@ impl fmt::Debug for KeyPair {
 /// The secrets that one custodian shares with each of the others.
 #[derive(Debug)]
 pub(crate) struct Keyring {
-    pairs: Vec<Pair>,
+    pairs: Vec<PairKey>,
     next_round: u32,
 }
 
 #[derive(Debug)]
-struct Pair {
+struct PairKey {
     /// Added by the one who comes first in the roster, subtracted by the other.
     added: bool,
     shared: Secret,
@@ -78,11 +78,16 @@ struct Pair {
 
 impl Keyring {
     /// `publics` are the keys of all custodians in the roster's order, our own among them.
-    pub(crate) fn agree(own: &KeyPair, publics: &[[u8; 32]], place: Place, roster: &Digest) -> Result<Keyring, Fault> {
+    pub(crate) fn agree(
+        own: &KeyPair,
+        publics: &[[u8; 32]],
+        place: RunPlace,
+        roster: &Digest,
+    ) -> Result<Keyring, Fault> {
         let pair = |other: u16| {
             let theirs = &publics[usize::from(other)];
             let context = context(publics, place, other, roster);
-            Ok(Pair { added: place.me < other, shared: own.agree(other, theirs)?, context })
+            Ok(PairKey { added: place.me < other, shared: own.agree(other, theirs)?, context })
         };
         Ok(Keyring { pairs: place.others().map(pair).collect::<Result<_, Fault>>()?, next_round: 0 })
     }
@@ -93,7 +98,7 @@ impl Keyring {
             return Err(Fault::Internal("a mask would be used twice"));
         }
         self.next_round = round + 1;
-        let seed = |pair: &Pair| {
+        let seed = |pair: &PairKey| {
             let mut key = [0; 32];
             let hkdf = Hkdf::<Sha256>::new(Some(&pair.context[..]), secret_of(pair));
             hkdf.expand_multi_info(&[b"round", &round.to_le_bytes(), transcript], &mut key)
@@ -115,7 +120,7 @@ impl Keyring {
     ) -> Result<Vec<u64>, Fault> {
         let pair = self.pairs.get(position).ok_or(Fault::Internal("no such pair"))?;
         let shared = Secret::new(*pair.shared.bytes());
-        let copy = Pair { added: !pair.added, shared, context: pair.context.clone() };
+        let copy = PairKey { added: !pair.added, shared, context: pair.context.clone() };
         let mut mask = vec![0; words];
         Keyring { pairs: vec![copy], next_round: 0 }.mask(round, transcript)?.cover(&mut mask);
         Ok(mask)
@@ -126,14 +131,20 @@ impl Keyring {
     /// The masks between two others, for an attacker who guesses that their secret is `secret`:
     /// what an adversary may try.
     #[cfg(any(test, feature = "danger-seeded"))]
-    pub(crate) fn guess(publics: &[[u8; 32]], place: Place, other: u16, roster: &Digest, secret: [u8; 32]) -> Keyring {
+    pub(crate) fn guess(
+        publics: &[[u8; 32]],
+        place: RunPlace,
+        other: u16,
+        roster: &Digest,
+        secret: [u8; 32],
+    ) -> Keyring {
         let context = context(publics, place, other, roster);
-        let pair = Pair { added: place.me < other, shared: Secret::new(secret), context };
+        let pair = PairKey { added: place.me < other, shared: Secret::new(secret), context };
         Keyring { pairs: vec![pair], next_round: 0 }
     }
 }
 
-fn secret_of(pair: &Pair) -> &[u8] {
+fn secret_of(pair: &PairKey) -> &[u8] {
     #[cfg(test)]
     if super::mutants::on(super::mutants::Mutant::SecretIgnored) {
         return &[0; 32];
@@ -142,7 +153,7 @@ fn secret_of(pair: &Pair) -> &[u8] {
 }
 
 /// Everything public that the masks of a pair depend on, but for rounds.
-fn context(publics: &[[u8; 32]], place: Place, other: u16, roster: &Digest) -> Vec<u8> {
+fn context(publics: &[[u8; 32]], place: RunPlace, other: u16, roster: &Digest) -> Vec<u8> {
     let (first, second) = (place.me.min(other), place.me.max(other));
     let mut context = b"hedgerow mask 1".to_vec();
     context.extend_from_slice(&place.session);
@@ -195,8 +206,8 @@ pub fn measure_masking(counters: &[u64], bits: u8, custodians: usize, times: u32
     let mut coins = Coins::danger_from_seed(1);
     let keys: Vec<KeyPair> = (0..custodians).map(|_| KeyPair::draw(&mut coins)).collect();
     let publics: Vec<[u8; 32]> = keys.iter().map(KeyPair::public).collect();
-    let limits = crate::Limits::default();
-    let place = Place { session: [0; 16], question: [0; 32], me: 0, count: custodians as u16, limits };
+    let limits = crate::RunLimits::default();
+    let place = RunPlace { session: [0; 16], question: [0; 32], me: 0, count: custodians as u16, limits };
     let mut keyring = Keyring::agree(&keys[0], &publics, place, &[0; 32])?;
     for round in 0..times {
         let mut words = crate::packed::pack(counters, bits);
@@ -214,8 +225,8 @@ mod tests {
         let mut coins = Coins::danger_from_seed(5);
         let keys: Vec<KeyPair> = (0..count).map(|_| KeyPair::draw(&mut coins)).collect();
         let publics: Vec<[u8; 32]> = keys.iter().map(KeyPair::public).collect();
-        let limits = crate::Limits::default();
-        let place = |me| Place { session: [session; 16], question: [2; 32], me, count, limits };
+        let limits = crate::RunLimits::default();
+        let place = |me| RunPlace { session: [session; 16], question: [2; 32], me, count, limits };
         (0..count).map(|me| Keyring::agree(&keys[usize::from(me)], &publics, place(me), &[3; 32]).unwrap()).collect()
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn with<T>(mutant: Option<Mutant>, act: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// What is about to be covered: the round, and where its flags begin.
+/// The values that are about to be covered: the round, and where its flags begin.
 pub(crate) fn covering(round: u32, flags_from: Option<usize>) {
     ROUND.set(round);
     PLAIN_FROM.set(flags_from);

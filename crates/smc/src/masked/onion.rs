@@ -14,7 +14,7 @@ use sha2::Sha256;
 use super::keys::KeyPair;
 use crate::coins::Coins;
 use crate::fault::Fault;
-use crate::inbox::Place;
+use crate::inbox::RunPlace;
 use crate::message::{Digest, Item};
 use crate::secret::Secret;
 use crate::wire::{Reader, Writer};
@@ -53,7 +53,7 @@ pub(crate) fn unpad(bytes: &[u8]) -> Option<Option<Item>> {
 pub(crate) fn wrap(
     row: Item,
     publics: &[[u8; 32]],
-    place: &Place,
+    place: &RunPlace,
     agreed: &Digest,
     coins: &mut Coins,
 ) -> Result<(Item, Vec<Item>), Fault> {
@@ -75,7 +75,7 @@ pub(crate) fn wrap(
 }
 
 /// Strips the layer of `owner`; `None` when it is not theirs or was changed.
-pub(crate) fn strip(onion: &[u8], own: &KeyPair, owner: u16, place: &Place, agreed: &Digest) -> Option<Item> {
+pub(crate) fn strip(onion: &[u8], own: &KeyPair, owner: u16, place: &RunPlace, agreed: &Digest) -> Option<Item> {
     let (once, sealed) = onion.split_first_chunk::<32>()?;
     let shared = own.agree(owner, once).ok()?;
     let (key, bound) = layer_key(&shared, once, &own.public(), owner, place, agreed).ok()?;
@@ -88,7 +88,7 @@ fn layer_key(
     once: &[u8; 32],
     public: &[u8; 32],
     owner: u16,
-    place: &Place,
+    place: &RunPlace,
     agreed: &Digest,
 ) -> Result<(Secret, Vec<u8>), Fault> {
     let parts: [&[u8]; 7] =
@@ -110,8 +110,8 @@ mod tests {
         let mut coins = Coins::danger_from_seed(1);
         let keys: Vec<KeyPair> = (0..3).map(|_| KeyPair::draw(&mut coins)).collect();
         let publics: Vec<[u8; 32]> = keys.iter().map(KeyPair::public).collect();
-        let limits = crate::Limits::default();
-        let place = Place { session: [1; 16], question: [2; 32], me: 0, count: 3, limits };
+        let limits = crate::RunLimits::default();
+        let place = RunPlace { session: [1; 16], question: [2; 32], me: 0, count: 3, limits };
         let row = pad(Some(b"ward 4"), 10);
         let (onion, stages) = wrap(row.clone(), &publics, &place, &[3; 32], &mut coins).unwrap();
         assert_eq!(onion.len(), row.len() + 3 * LAYER_BYTES);

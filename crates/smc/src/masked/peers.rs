@@ -8,7 +8,7 @@ use crate::machine::{Machine, Transition};
 use crate::masked::Run;
 use crate::message::Body;
 use crate::simulate::{self, Delivery};
-use crate::{BurnBook, Extremes, Kind, Limits, Medians, Question, Roster};
+use crate::{BurnBook, Extremes, Medians, OpenedKind, Question, Roster, RunLimits};
 
 const COUNT: u16 = 4;
 
@@ -16,7 +16,7 @@ fn medians(me: u16) -> Medians {
     Medians::new(vec![(vec![u64::from(me), 20, 3], 30), (vec![u64::from(me) * 5], 30)])
 }
 
-fn starts(limits: Limits) -> Vec<Transition<Run<Medians>>> {
+fn starts(limits: RunLimits) -> Vec<Transition<Run<Medians>>> {
     let roster = Roster::numbered(COUNT.into()).unwrap();
     let start = |me: u16| {
         let question = Question::new("test", b"").within(limits);
@@ -28,7 +28,7 @@ fn starts(limits: Limits) -> Vec<Transition<Run<Medians>>> {
 
 fn rounds() -> u32 {
     let mut last = 0;
-    simulate::watch(starts(Limits::default()), 1, |delivery| last = last.max(delivery.message.round)).unwrap();
+    simulate::watch(starts(RunLimits::default()), 1, |delivery| last = last.max(delivery.message.round)).unwrap();
     last
 }
 
@@ -60,12 +60,12 @@ fn a_sender_of_different_messages_to_different_custodians_is_named_by_all_others
                     _ => {}
                 }
             };
-            let faults = simulate::tampered(starts(Limits::default()), 7, split);
+            let faults = simulate::tampered(starts(RunLimits::default()), 7, split);
             blames(culprit, &faults, &format!("{culprit} splits in round {round}"));
         }
     }
     // A false confirmation to one alone ends its run; the others have all that they need.
-    let faults = simulate::tampered(starts(Limits::default()), 7, |delivery| {
+    let faults = simulate::tampered(starts(RunLimits::default()), 7, |delivery| {
         if let (1, 2, Body::Confirm { ledger, .. }) = (delivery.message.sender, delivery.to, &mut delivery.message.body)
         {
             ledger[0] ^= 1;
@@ -86,13 +86,13 @@ fn a_message_of_the_wrong_kind_or_length_names_its_sender() {
                 }
             }
         };
-        blames(2, &simulate::tampered(starts(Limits::default()), 3, spoil), &format!("round {round}"));
+        blames(2, &simulate::tampered(starts(RunLimits::default()), 3, spoil), &format!("round {round}"));
     }
 }
 
 #[test]
 fn messages_may_come_twice_and_all_that_opened_is_journaled() {
-    let (outputs, journals) = simulate::journaled(starts(Limits::default()), 5, |_| {});
+    let (outputs, journals) = simulate::journaled(starts(RunLimits::default()), 5, |_| {});
     for (concluded, journal) in outputs.into_iter().zip(journals) {
         let concluded = concluded.unwrap();
         assert_eq!(concluded.output, [Some(3), Some(5)]);
@@ -108,24 +108,24 @@ fn a_run_that_fails_in_a_late_round_leaves_the_record_of_all_before() {
             delivery.message.body = Body::Key([1; 32]);
         }
     };
-    let (outputs, journals) = simulate::journaled(starts(Limits::default()), 5, spoil);
+    let (outputs, journals) = simulate::journaled(starts(RunLimits::default()), 5, spoil);
     for (me, (output, journal)) in outputs.into_iter().zip(journals).enumerate() {
         assert!(me == 1 || output.is_none());
         let rounds: Vec<u32> = journal.iter().map(|entry| entry.round).collect();
         assert_eq!(rounds, (1..last).collect::<Vec<_>>(), "custodian {me}");
-        assert_eq!((journal[0].kind, &journal[0].values), (Kind::Sizes, &vec![12, 4]));
+        assert_eq!((journal[0].kind, &journal[0].values), (OpenedKind::Sizes, &vec![12, 4]));
     }
 }
 
 #[test]
 fn more_rounds_or_words_than_agreed_on_are_refused() {
-    let few = Limits { rounds_max: 4, ..Limits::default() };
+    let few = RunLimits { rounds_max: 4, ..RunLimits::default() };
     let fault = simulate::run(starts(few), 1).unwrap_err();
     assert_eq!(fault, Fault::Limit { what: "rounds", found: 5, max: 4 });
-    let short = Limits { words_max: 1, ..Limits::default() };
+    let short = RunLimits { words_max: 1, ..RunLimits::default() };
     let fault = simulate::run(starts(short), 1).unwrap_err();
     assert_eq!(fault, Fault::Limit { what: "words in one vector", found: 2, max: 1 });
-    let mut mixed = starts(Limits::default());
+    let mut mixed = starts(RunLimits::default());
     mixed[2] = starts(few).remove(2);
     let faults = simulate::tampered(mixed, 1, |_| {});
     assert!(faults.iter().any(|(me, fault)| *me != 2 && *fault == Fault::OtherQuestion { sender: 2 }), "{faults:?}");
@@ -133,7 +133,7 @@ fn more_rounds_or_words_than_agreed_on_are_refused() {
 
 #[test]
 fn a_custodian_that_gives_up_names_whom_it_waited_for() {
-    let mut starts = starts(Limits::default());
+    let mut starts = starts(RunLimits::default());
     let Transition::Continue(other, _) = starts.swap_remove(0) else { panic!() };
     let Transition::Continue(tired, _) = starts.swap_remove(1) else { panic!() };
     let farewell = tired.abort(Some(3)).message;
@@ -161,12 +161,12 @@ fn impossible_largest_values_end_the_run() {
 fn nothing_private_is_printed() {
     let inputs = [
         format!("{:?}", crate::Sums::new(vec![4711])),
-        format!("{:?}", crate::Tally::new(&[4711], 20, &[true])),
+        format!("{:?}", crate::CountTally::new(&[4711], 20, &[true])),
         format!("{:?}", Extremes::new(vec![Some((4711, 4711))], 9999)),
         format!("{:?}", crate::UnionCounts::new([(0, 4711)], 1, 4712)),
         format!("{:?}", crate::AtLeast::new(vec![4711], vec![vec![1]], 20)),
         format!("{:?}", Medians::new(vec![(vec![4711], 9999)])),
-        format!("{:?}", crate::Ask::one(crate::Operation::Sum, vec![4711], Kind::Totals, "test")),
+        format!("{:?}", crate::Ask::one(crate::Operation::Sum, vec![4711], OpenedKind::Totals, "test")),
         format!(
             "{:?}",
             crate::baseline::UnionInput { items: vec![b"4711".to_vec()], domain: [].into(), dummy_items: 1 }

@@ -40,9 +40,9 @@ use super::transcript::Transcript;
 use crate::burn::Permit;
 use crate::coins::Coins;
 use crate::fault::{Fault, Reason};
-use crate::inbox::{Inbox, Place};
+use crate::inbox::{Inbox, RunPlace};
 use crate::inquiry::{Ask, Inquiry, Operation, Thresholds, Turn};
-use crate::ledger::{Kind, Ledger, Opens};
+use crate::ledger::{Ledger, OpenedKind, Opens};
 use crate::long;
 use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Digest, Message};
@@ -51,7 +51,7 @@ use crate::secret::Private;
 
 /// One custodian's side of a masked run.
 pub struct Run<I: Inquiry> {
-    place: Place,
+    place: RunPlace,
     roster: Digest,
     keys: KeyPair,
     keyring: Option<Keyring>,
@@ -59,7 +59,7 @@ pub struct Run<I: Inquiry> {
     inbox: Inbox,
     transcript: Transcript,
     round: u32,
-    announced: Vec<Kind>,
+    announced: Vec<OpenedKind>,
     inquiry: Option<I>,
     pending: Option<Pending>,
     /// The message that we sent in this round: our share of the total, and its digest.
@@ -85,10 +85,10 @@ struct Pending {
 }
 
 /// The kinds of values that such a run can open: to be agreed on before it starts.
-pub fn may_open<I: Inquiry>(inquiry: &I) -> Vec<Kind> {
+pub fn may_open<I: Inquiry>(inquiry: &I) -> Vec<OpenedKind> {
     let mut kinds = inquiry.may_open();
-    if kinds.contains(&Kind::Largest) && !kinds.contains(&Kind::Digits) {
-        kinds.push(Kind::Digits);
+    if kinds.contains(&OpenedKind::Largest) && !kinds.contains(&OpenedKind::Digits) {
+        kinds.push(OpenedKind::Digits);
     }
     kinds
 }
@@ -142,7 +142,7 @@ impl<I: Inquiry> Machine for Run<I> {
 }
 
 impl<I: Inquiry> Engine for Run<I> {
-    fn place(&self) -> Place {
+    fn place(&self) -> RunPlace {
         self.place
     }
 
@@ -249,7 +249,7 @@ impl<I: Inquiry> Run<I> {
                 let digits = any(totals);
                 let digit = pending.digit;
                 pending.found.iter_mut().zip(&digits).for_each(|(found, one)| *found |= one << digit);
-                self.ledger.record(self.round, Kind::Digits, "a binary digit, the highest first", digits);
+                self.ledger.record(self.round, OpenedKind::Digits, "a binary digit, the highest first", digits);
                 if digit > 0 {
                     pending.digit -= 1;
                     self.pending = Some(pending);
@@ -388,7 +388,7 @@ mod tests {
             for concluded in run(inquiries, count) {
                 let sum = count * (count - 1) / 2;
                 assert_eq!(concluded.output, vec![sum, 100 * sum, count.wrapping_neg()]);
-                assert_eq!(concluded.ledger.counts(), vec![(Kind::Totals, 3)]);
+                assert_eq!(concluded.ledger.counts(), vec![(OpenedKind::Totals, 3)]);
             }
         }
     }
@@ -412,7 +412,7 @@ mod tests {
             let inquiries = inputs.iter().map(|input| Extremes::new(input.clone(), domain)).collect();
             for concluded in run(inquiries, case) {
                 assert_eq!(concluded.output, expected, "case {case}");
-                let digits = concluded.ledger.entries().iter().filter(|entry| entry.kind == Kind::Digits);
+                let digits = concluded.ledger.entries().iter().filter(|entry| entry.kind == OpenedKind::Digits);
                 assert_eq!(digits.count(), usize::from(Extremes::bits(domain)), "one round for each digit");
             }
         }
@@ -494,12 +494,12 @@ mod tests {
     impl Inquiry for Curious {
         type Output = ();
 
-        fn may_open(&self) -> Vec<Kind> {
-            vec![Kind::Totals]
+        fn may_open(&self) -> Vec<OpenedKind> {
+            vec![OpenedKind::Totals]
         }
 
         fn next(self, _: &[u64]) -> Turn<Self> {
-            Turn::Ask(self, Ask::one(Operation::Sum, vec![1], Kind::Sizes, "all"))
+            Turn::Ask(self, Ask::one(Operation::Sum, vec![1], OpenedKind::Sizes, "all"))
         }
 
         fn shared((): &()) -> Vec<u8> {
@@ -515,6 +515,6 @@ mod tests {
             start(permit, me, Curious, Coins::danger_from_seed(u64::from(me))).unwrap()
         };
         let outcome = simulate::run((0..3).map(start).collect(), 1);
-        assert_eq!(outcome.unwrap_err(), Fault::NotAnnounced(Kind::Sizes));
+        assert_eq!(outcome.unwrap_err(), Fault::NotAnnounced(OpenedKind::Sizes));
     }
 }

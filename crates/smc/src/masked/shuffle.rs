@@ -40,11 +40,11 @@ use super::onion;
 use crate::burn::Permit;
 use crate::coins::Coins;
 use crate::fault::{Fault, Reason};
-use crate::inbox::{Inbox, Place};
-use crate::ledger::{Kind, Ledger};
+use crate::inbox::{Inbox, RunPlace};
+use crate::ledger::{Ledger, OpenedKind};
 use crate::long;
 use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
-use crate::message::{Body, Chunk, Digest, ITEM_BYTES_MAX, Item, Message};
+use crate::message::{Body, Digest, ITEM_BYTES_MAX, Item, Message, MessageChunk};
 
 /// A chunk of a batch in bytes: far below the longest message.
 const CHUNK_BYTES: usize = 1 << 22;
@@ -60,7 +60,7 @@ fn hash_of(item: &[u8]) -> Hash {
 
 /// One custodian's side of a shuffle.
 pub struct Shuffle {
-    place: Place,
+    place: RunPlace,
     roster: Digest,
     /// Roster and all public keys, once they are known.
     agreed: Digest,
@@ -90,7 +90,7 @@ pub struct Shuffle {
 
 impl Shuffle {
     /// The kinds of values that a shuffle opens.
-    pub const MAY_OPEN: [Kind; 2] = [Kind::BatchSize, Kind::Rows];
+    pub const MAY_OPEN: [OpenedKind; 2] = [OpenedKind::BatchSize, OpenedKind::Rows];
 }
 
 /// Starts one custodian's side. `batch` is the number of rows that each hands in, `row_bytes`
@@ -124,7 +124,7 @@ pub fn start(
     // What waits is a batch at most, and the messages around it.
     let room = all.saturating_mul(item_bytes + 32).saturating_add(1 << 20);
     let mut ledger = Ledger::default();
-    ledger.record(1, Kind::BatchSize, "rows handed in by each", vec![batch as u64]);
+    ledger.record(1, OpenedKind::BatchSize, "rows handed in by each", vec![batch as u64]);
     let shuffle = Shuffle {
         place,
         roster: permit.roster.digest(),
@@ -170,15 +170,17 @@ impl Machine for Shuffle {
     fn waits_for(&self) -> Vec<u16> {
         match self.stage() {
             // In the chain one custodian sends after the other.
-            Stage::Turn(sender) => vec![sender],
-            Stage::Announced => vec![self.place.count - 1],
-            Stage::Keys | Stage::Onions | Stage::Checked | Stage::Confirmed => self.inbox.missing(self.round),
+            ShuffleStage::Turn(sender) => vec![sender],
+            ShuffleStage::Announced => vec![self.place.count - 1],
+            ShuffleStage::Keys | ShuffleStage::Onions | ShuffleStage::Checked | ShuffleStage::Confirmed => {
+                self.inbox.missing(self.round)
+            }
         }
     }
 }
 
 /// The purpose of a round.
-enum Stage {
+enum ShuffleStage {
     Keys,
     /// Onions for the first custodian.
     Onions,
@@ -192,7 +194,7 @@ enum Stage {
 }
 
 impl Engine for Shuffle {
-    fn place(&self) -> Place {
+    fn place(&self) -> RunPlace {
         self.place
     }
 
@@ -211,7 +213,7 @@ impl Engine for Shuffle {
         let (me, last) = (self.place.me, self.place.count - 1);
         loop {
             match self.stage() {
-                Stage::Keys => {
+                ShuffleStage::Keys => {
                     let Some(bodies) = self.inbox.all_single(0)? else { return Ok(None) };
                     let onions = self.wrap(bodies)?;
                     if me == 0 {
@@ -221,11 +223,11 @@ impl Engine for Shuffle {
                         self.round = 2;
                     }
                 }
-                Stage::Onions => {
+                ShuffleStage::Onions => {
                     let Some(layered) = self.layered()? else { return Ok(None) };
                     self.take_turn(layered)?;
                 }
-                Stage::Turn(sender) if sender + 1 == me => {
+                ShuffleStage::Turn(sender) if sender + 1 == me => {
                     let Some(layered) = self.layered()? else { return Ok(None) };
                     self.take_list(sender, layered.iter().map(|(_, item)| hash_of(item)).collect())?;
                     self.round += 1;
@@ -236,16 +238,16 @@ impl Engine for Shuffle {
                         self.take_turn(layered)?;
                     }
                 }
-                Stage::Turn(sender) => {
+                ShuffleStage::Turn(sender) => {
                     let Some(bodies) = self.inbox.only(self.round, sender)? else { return Ok(None) };
                     let list = self.listed(sender, bodies)?;
                     self.take_list(sender, list)?;
                     self.round += 1;
-                    if matches!(self.stage(), Stage::Checked) {
+                    if matches!(self.stage(), ShuffleStage::Checked) {
                         self.confirm_lists();
                     }
                 }
-                Stage::Checked => {
+                ShuffleStage::Checked => {
                     let Some(bodies) = self.inbox.all_single(self.round)? else { return Ok(None) };
                     self.compare(bodies, &self.lists, &self.lists, "list of rows on their way")?;
                     self.round += 1;
@@ -257,12 +259,12 @@ impl Engine for Shuffle {
                         self.conclude(rows)?;
                     }
                 }
-                Stage::Announced => {
+                ShuffleStage::Announced => {
                     let Some(bodies) = self.inbox.only(self.round, last)? else { return Ok(None) };
                     let rows = self.announced(last, bodies)?;
                     self.conclude(rows)?;
                 }
-                Stage::Confirmed => {
+                ShuffleStage::Confirmed => {
                     let Some(bodies) = self.inbox.all_single(self.round)? else { return Ok(None) };
                     let Some((rows, digest)) = self.concluded.take() else { return Err(Fault::Internal("no rows")) };
                     self.compare(bodies, &self.ledger.digest(), &digest, "output or ledger at the end")?;
@@ -274,15 +276,15 @@ impl Engine for Shuffle {
 }
 
 impl Shuffle {
-    fn stage(&self) -> Stage {
+    fn stage(&self) -> ShuffleStage {
         let last = u32::from(self.place.count) - 1;
         match self.round {
-            0 => Stage::Keys,
-            1 => Stage::Onions,
-            round if round < last + 2 => Stage::Turn((round - 2) as u16),
-            round if round == last + 2 => Stage::Checked,
-            round if round == last + 3 => Stage::Announced,
-            _ => Stage::Confirmed,
+            0 => ShuffleStage::Keys,
+            1 => ShuffleStage::Onions,
+            round if round < last + 2 => ShuffleStage::Turn((round - 2) as u16),
+            round if round == last + 2 => ShuffleStage::Checked,
+            round if round == last + 3 => ShuffleStage::Announced,
+            _ => ShuffleStage::Confirmed,
         }
     }
 
@@ -300,7 +302,7 @@ impl Shuffle {
         }
         self.take_list(me, list)?;
         self.round = round + 1;
-        if matches!(self.stage(), Stage::Checked) {
+        if matches!(self.stage(), ShuffleStage::Checked) {
             self.confirm_lists();
         }
         Ok(())
@@ -356,10 +358,10 @@ impl Shuffle {
         Ok(())
     }
 
-    fn hand(&mut self, to: To, round: u32, items: Vec<Item>, body: fn(Chunk) -> Body) {
+    fn hand(&mut self, to: To, round: u32, items: Vec<Item>, body: fn(MessageChunk) -> Body) {
         // A peer that takes no longer vectors takes no longer chunks either.
         let vector = usize::try_from(self.place.limits.words_max.saturating_mul(8)).unwrap_or(usize::MAX);
-        for chunk in Chunk::cut(items, CHUNK_BYTES.min(vector)) {
+        for chunk in MessageChunk::cut(items, CHUNK_BYTES.min(vector)) {
             self.send.push(Outgoing { to, message: self.place.message(round, body(chunk)) });
         }
     }
@@ -481,7 +483,7 @@ impl Shuffle {
 
     fn conclude(&mut self, rows: Vec<Item>) -> Result<(), Fault> {
         let confirmed = u32::from(self.place.count) + 3;
-        self.ledger.record(confirmed - 1, Kind::Rows, "rows", vec![rows.len() as u64]);
+        self.ledger.record(confirmed - 1, OpenedKind::Rows, "rows", vec![rows.len() as u64]);
         let mut hash = long::hasher();
         for row in &rows {
             hash.u64(row.len() as u64);

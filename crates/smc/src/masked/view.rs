@@ -5,8 +5,8 @@ use super::keys::{KeyPair, Keyring};
 use super::transcript::Transcript;
 use crate::coins::Coins;
 use crate::fault::Fault;
-use crate::inbox::Place;
-use crate::limits::Limits;
+use crate::inbox::RunPlace;
+use crate::limits::RunLimits;
 use crate::message::{Body, Digest, Message};
 use crate::roster::Roster;
 
@@ -36,7 +36,8 @@ pub fn residuals(
 ) -> Result<Vec<Residual>, Fault> {
     let count = roster.count() as u16;
     let Some(first) = messages.first() else { return Ok(Vec::new()) };
-    let place = |me| Place { session: first.session, question: first.question, me, count, limits: Limits::default() };
+    let place =
+        |me| RunPlace { session: first.session, question: first.question, me, count, limits: RunLimits::default() };
     let roster = roster.digest();
     let mut publics = vec![[0; 32]; usize::from(count)];
     for message in messages {

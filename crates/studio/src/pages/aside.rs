@@ -4,14 +4,14 @@
 use hedgerow_report::with_code;
 use maud::{Markup, html};
 
-use super::View;
+use super::PageView;
 use crate::history::Change;
 use crate::line_diff::DiffLine;
 
 /// Older changes that are listed.
 const LISTED_MAX: usize = 20;
 
-pub(crate) fn aside(view: &View<'_>, page: &str) -> Markup {
+pub(crate) fn aside(view: &PageView<'_>, page: &str) -> Markup {
     let changes = view.current.document.changes();
     html! {
         aside aria-label="Policy" {
@@ -42,7 +42,7 @@ pub(crate) fn aside(view: &View<'_>, page: &str) -> Markup {
     }
 }
 
-fn problems(view: &View<'_>) -> Markup {
+fn problems(view: &PageView<'_>) -> Markup {
     let Err(problems) = &view.current.policy else {
         return html! { p.good { "The policy is valid." } };
     };
@@ -77,7 +77,7 @@ fn change(change: &Change) -> Markup {
     }
 }
 
-fn commands(view: &View<'_>, page: &str) -> Vec<String> {
+fn commands(view: &PageView<'_>, page: &str) -> Vec<String> {
     let (policy, release) = (view.policy_name(), super::quoted(&super::publish::destination(view)));
     let source = view.policy().map(|policy| view.server.studio.confinement.shown(&policy.source.path));
     match page {
@@ -101,13 +101,13 @@ fn commands(view: &View<'_>, page: &str) -> Vec<String> {
 }
 
 /// The levels that were chosen by hand for the last release.
-pub(crate) fn levels(view: &View<'_>) -> String {
+pub(crate) fn levels(view: &PageView<'_>) -> String {
     let levels = view.server.studio.found().levels.clone();
     levels.map(|levels| format!(" --levels {}", super::quoted(&levels))).unwrap_or_default()
 }
 
 /// The audit of the releases that were audited last.
-fn audit_command(view: &View<'_>, release: &str) -> String {
+fn audit_command(view: &PageView<'_>, release: &str) -> String {
     let studio = &view.server.studio;
     let Some(together) = studio.found().audited.clone() else { return format!("hedgerow audit {release}") };
     let names = |paths: &[std::path::PathBuf]| {

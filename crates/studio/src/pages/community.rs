@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use hedgerow::Audited;
 use maud::{Markup, html};
 
-use super::View;
+use super::PageView;
 
-pub(crate) fn page(view: &View<'_>) -> Markup {
+pub(crate) fn page(view: &PageView<'_>) -> Markup {
     let studio = &view.server.studio;
     let known = studio.known_releases();
     let together = studio.found().audited.clone();
@@ -91,17 +91,17 @@ fn change_words(finding: &hedgerow::finding::Finding) -> String {
 }
 
 /// Whether this release lies in the working folder itself, where one's own are.
-fn is_own(view: &View<'_>, path: &Path) -> bool {
+fn is_own(view: &PageView<'_>, path: &Path) -> bool {
     view.server.studio.own_releases().iter().any(|own| own == path)
 }
 
-fn community_of(view: &View<'_>) -> Vec<PathBuf> {
+fn community_of(view: &PageView<'_>) -> Vec<PathBuf> {
     let folder = view.current.document.folder();
     let releases = crate::rule_text::community_in(&view.current.text);
     releases.iter().filter_map(|name| folder.join(name).canonicalize().ok()).collect()
 }
 
-fn catalogs(view: &View<'_>) -> Markup {
+fn catalogs(view: &PageView<'_>) -> Markup {
     let studio = &view.server.studio;
     let folder = studio.confinement.folder();
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::count;
 use super::hierarchies::span;
-use crate::hierarchy_text::{Cut, HEIGHT_MAX};
+use crate::hierarchy_text::{CutPoint, HEIGHT_MAX};
 
 const WIDTH: f64 = 720.0;
 const PLOT: f64 = 130.0;
@@ -28,7 +28,7 @@ fn number(at: &str) -> Option<f64> {
     at.parse::<f64>().ok().or_else(|| day(at))
 }
 
-pub(crate) fn editor(attribute: &str, column: &ProfiledColumn, cuts: &[Cut]) -> Markup {
+pub(crate) fn editor(attribute: &str, column: &ProfiledColumn, cuts: &[CutPoint]) -> Markup {
     let Some((low, high)) = span(&column.histogram) else { return html! { p.soft { "The column has no numbers." } } };
     let numbers = cuts.iter().filter_map(|cut| number(&cut.at));
     let (low, high) = numbers.fold((low, high), |(low, high), at| (low.min(at), high.max(at)));

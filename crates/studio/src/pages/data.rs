@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hedgerow::{ProfiledColumn, Role, UNIQUENESS_ATTRIBUTES_MAX, UniqueSet};
 use maud::{Markup, html};
 
-use super::{View, count, percent, sketch, waiting};
-use crate::engine;
+use super::{PageView, count, percent, sketch, waiting};
+use crate::engine::{self, Glimpse};
 
 /// Sets of attributes that are listed.
 const SETS_MAX: usize = 12;
@@ -35,8 +35,13 @@ pub(crate) fn role_name(role: Option<Role>) -> &'static str {
     }
 }
 
-pub(crate) fn page(view: &View<'_>) -> Markup {
-    let Some(data) = &view.data else { return waiting(view) };
+pub(crate) fn page(view: &PageView<'_>) -> Markup {
+    let Some(data) = &view.data else {
+        return match view.server.studio.glimpse() {
+            Some(seen) => glimpse(&seen),
+            None => waiting(view),
+        };
+    };
     let rows = data.table.rows as u64;
     let missing: u64 = data.columns.iter().map(|column| column.profile.missing).sum();
     let quasi = data.columns.iter().filter(|column| role_of(view, column) == "quasi").count();
@@ -49,20 +54,32 @@ pub(crate) fn page(view: &View<'_>) -> Markup {
         }
         p.soft { "Click a role to change it. The proposed role has a dot, with the reason below the name." }
         div.cards {
-            @for (place, column) in data.columns.iter().enumerate() { (card(view, column, place)) }
+            @for (place, column) in data.columns.iter().enumerate() { (card(column, place, Some(role_of(view, column)))) }
         }
         (together(view))
     }
 }
 
-fn role_of(view: &View<'_>, column: &ProfiledColumn) -> &'static str {
+fn role_of(view: &PageView<'_>, column: &ProfiledColumn) -> &'static str {
     let known = view.policy().map(|policy| policy.attribute(&column.profile.name).map(|attribute| attribute.role));
     role_name(known.unwrap_or(column.profile.role))
 }
 
-fn card(view: &View<'_>, column: &ProfiledColumn, place: usize) -> Markup {
+/// Columns whose roles cannot be changed yet.
+pub(crate) fn glimpse(glimpse: &Glimpse) -> Markup {
+    html! {
+        dl.facts {
+            div { dt { "Rows" } dd { (count(glimpse.rows)) } }
+            div { dt { "Columns" } dd { (glimpse.columns.len()) } }
+        }
+        p.soft { "Roles can be changed once the policy is there." }
+        div.cards { @for (place, column) in glimpse.columns.iter().enumerate() { (card(column, place, None)) } }
+    }
+}
+
+/// A column, with its role where it can be changed.
+fn card(column: &ProfiledColumn, place: usize, role: Option<&str>) -> Markup {
     let profile = &column.profile;
-    let (role, proposed) = (role_of(view, column), role_name(profile.role));
     html! {
         section.card aria-labelledby={ "column-" (place) } {
             div.what {
@@ -75,15 +92,22 @@ fn card(view: &View<'_>, column: &ProfiledColumn, place: usize) -> Markup {
                 div { dt { "missing" } dd { (percent(profile.missing, profile.rows)) } }
                 div { dt { "unique rows" } dd { (percent((profile.unique_share * profile.rows as f64).round() as u64, profile.rows)) } }
             }
-            fieldset.roles {
-                legend.hidden { "Role of " (profile.name) }
-                @for (name, title, meaning) in ROLES {
-                    button #{ "role-" (place) "-" (if name.is_empty() { "omit" } else { name }) } type="button" title=(meaning)
-                        aria-pressed=(if role == *name { "true" } else { "false" }) .proposed[proposed == *name]
-                        hx-post="/data/role" hx-target="#app" hx-swap="outerHTML"
-                        hx-vals=(serde_json::json!({ "name": profile.name, "role": name }).to_string()) {
-                        (title) @if proposed == *name { span.hidden { " (proposed)" } }
-                    }
+            @if let Some(role) = role { (roles(column, place, role)) }
+        }
+    }
+}
+
+fn roles(column: &ProfiledColumn, place: usize, role: &str) -> Markup {
+    let (profile, proposed) = (&column.profile, role_name(column.profile.role));
+    html! {
+        fieldset.roles {
+            legend.hidden { "Role of " (profile.name) }
+            @for (name, title, meaning) in ROLES {
+                button #{ "role-" (place) "-" (if name.is_empty() { "omit" } else { name }) } type="button" title=(meaning)
+                    aria-pressed=(if role == *name { "true" } else { "false" }) .proposed[proposed == *name]
+                    hx-post="/data/role" hx-target="#app" hx-swap="outerHTML"
+                    hx-vals=(serde_json::json!({ "name": profile.name, "role": name }).to_string()) {
+                    (title) @if proposed == *name { span.hidden { " (proposed)" } }
                 }
             }
         }
@@ -91,7 +115,7 @@ fn card(view: &View<'_>, column: &ProfiledColumn, place: usize) -> Markup {
 }
 
 /// Which attributes single people out together.
-fn together(view: &View<'_>) -> Markup {
+fn together(view: &PageView<'_>) -> Markup {
     html! {
         h2 { "Which columns single people out together" }
         p { "A set of columns singles a person out when no other row has the same values. Sets that do so for many people are what an attacker can use: make their columns quasi-identifiers, or omit one." }
@@ -100,7 +124,7 @@ fn together(view: &View<'_>) -> Markup {
 }
 
 /// The sets, once they are counted. They are counted without being asked for where that is quick.
-pub(crate) fn sets(view: &View<'_>) -> Markup {
+pub(crate) fn sets(view: &PageView<'_>) -> Markup {
     let (Some(policy), Some(data)) = (view.policy(), view.data.clone()) else { return html! {} };
     let quasi: Vec<String> = policy.quasi().map(|attribute| attribute.name.clone()).collect();
     let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);

@@ -5,19 +5,21 @@ use hedgerow::{Exploration, ExploredNode, Why};
 use maud::{Markup, html};
 
 use super::publish::numbers;
-use super::{View, count, percent, tradeoff, waiting};
+use super::{PageView, count, percent, tradeoff, waiting};
 use crate::form::Form;
 
 /// Up to this many nodes, each is drawn.
 const DRAWN_MAX: u64 = 3000;
 /// Nodes that are listed where they are too many to draw.
 const LISTED_MAX: usize = 100;
+/// Rows that are shown before and after.
+const PREVIEWED_ROWS: usize = 5;
 const WIDTH: f64 = 760.0;
 
-/// What the nodes are colored by.
+/// The measures by which nodes are colored.
 const COLORS: &[(&str, &str)] = &[("loss", "loss"), ("suppression", "suppressed rows"), ("risk", "highest risk")];
 
-pub(crate) fn page(view: &View<'_>) -> Markup {
+pub(crate) fn page(view: &PageView<'_>) -> Markup {
     let Some(policy) = view.policy().filter(|_| view.data.is_some()) else { return waiting(view) };
     if policy.publish.method.name() != "full-domain" {
         let method = policy.publish.method.name();
@@ -27,7 +29,7 @@ pub(crate) fn page(view: &View<'_>) -> Markup {
         };
     }
     let known = view.server.studio.found().explored.clone();
-    let Some((text, found)) = known else {
+    let Some((version, found)) = known else {
         return html! {
             p { "Evaluates every combination of levels: which satisfy all rules, what each loses, and how high the risk is." }
             button #explore.primary hx-post="/explore/run" hx-target="#app" hx-swap="outerHTML" { "Explore" }
@@ -35,14 +37,14 @@ pub(crate) fn page(view: &View<'_>) -> Markup {
     };
     let chosen = chosen(&found, view.query);
     html! {
-        @if text != view.current.text {
+        @if version != view.current.version {
             div.notice { p { "The policy has changed since." } button hx-post="/explore/run" hx-target="#app" hx-swap="outerHTML" { "Explore again" } }
         }
         p { strong { (count(found.holding.len() as u64)) " of " (count(found.nodes)) } " combinations of levels satisfy every rule." }
         div.split {
             div { (lattice(view, &found, &chosen)) }
             div.details { (details(view, &found, &chosen)) }
-            div { (preview(view, &named(&found, &chosen))) }
+            div #preview.part { (preview(view)) }
         }
         h2 { "Risk against loss" }
         (tradeoff::picture(view, &found, &chosen))
@@ -70,11 +72,11 @@ pub(crate) fn chosen(found: &Exploration, form: &Form) -> Vec<usize> {
     }
 }
 
-pub(crate) fn link(view: &View<'_>, levels: &[usize]) -> String {
+pub(crate) fn link(view: &PageView<'_>, levels: &[usize]) -> String {
     format!("/explore?node={}&color={}", name_of(levels), color_of(view))
 }
 
-fn color_of(view: &View<'_>) -> &'static str {
+fn color_of(view: &PageView<'_>) -> &'static str {
     COLORS.iter().find(|(name, _)| *name == view.query.get("color")).unwrap_or(&COLORS[0]).0
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn loss_of(found: &Exploration, node: &ExploredNode) -> f64 {
     node.loss.get(found.loss).unwrap_or(0.0)
 }
 
-fn lattice(view: &View<'_>, found: &Exploration, chosen: &[usize]) -> Markup {
+fn lattice(view: &PageView<'_>, found: &Exploration, chosen: &[usize]) -> Markup {
     if found.nodes > DRAWN_MAX {
         return list(view, found);
     }
@@ -142,7 +144,7 @@ fn by_height(tops: &[usize]) -> Vec<Vec<Vec<usize>>> {
     rows
 }
 
-fn list(view: &View<'_>, found: &Exploration) -> Markup {
+fn list(view: &PageView<'_>, found: &Exploration) -> Markup {
     html! {
         p.soft { "The lattice is too large to draw: these are the " (LISTED_MAX) " nodes that hold with the least loss." }
         div.scroll tabindex="0" role="group" aria-label="Nodes" { table.plain {
@@ -165,7 +167,7 @@ pub(crate) fn named(found: &Exploration, levels: &[usize]) -> Vec<(String, u64)>
     names.zip(levels.iter().map(|&level| level as u64)).collect()
 }
 
-fn details(view: &View<'_>, found: &Exploration, chosen: &[usize]) -> Markup {
+fn details(view: &PageView<'_>, found: &Exploration, chosen: &[usize]) -> Markup {
     let node = found.holding.iter().find(|node| levels_of(node) == chosen);
     let named = named(found, chosen);
     let rows = view.data.as_ref().map_or(0, |data| data.table.rows as u64);
@@ -195,9 +197,19 @@ fn details(view: &View<'_>, found: &Exploration, chosen: &[usize]) -> Markup {
     }
 }
 
-fn preview(view: &View<'_>, levels: &[(String, u64)]) -> Markup {
-    let (Some(policy), Some(data)) = (view.policy(), &view.data) else { return html! {} };
-    let Ok(preview) = hedgerow::preview(policy, &data.table, levels, 5) else { return html! {} };
+/// Some rows at the levels of the chosen node. A column with very many values takes a while.
+pub(crate) fn preview(view: &PageView<'_>) -> Markup {
+    let (Some(policy), Some(data)) = (view.policy().cloned(), view.data.clone()) else { return html! {} };
+    let Some((_, found)) = view.server.studio.found().explored.clone() else { return html! {} };
+    let chosen = chosen(&found, view.query);
+    let path = format!("/explore/preview?node={}", name_of(&chosen));
+    view.part("Recoding some rows", &path, move |_| {
+        let preview = hedgerow::preview(&policy, &data.table, &named(&found, &chosen), PREVIEWED_ROWS)?;
+        Ok(previewed(&preview))
+    })
+}
+
+fn previewed(preview: &hedgerow::Preview) -> Markup {
     html! {
         h3 { "Some rows at these levels" }
         div.scroll tabindex="0" role="group" aria-label="Preview" { table.plain.preview {
@@ -207,8 +219,8 @@ fn preview(view: &View<'_>, levels: &[(String, u64)]) -> Markup {
     }
 }
 
-/// What one level less would break, for the chosen node.
-pub(crate) fn why(view: &View<'_>) -> Markup {
+/// The rules that one level less would break, for the chosen node.
+pub(crate) fn why(view: &PageView<'_>) -> Markup {
     let (Some(policy), Some(data)) = (view.policy().cloned(), view.data.clone()) else { return html! {} };
     let Some((_, found)) = view.server.studio.found().explored.clone() else { return html! {} };
     let chosen = chosen(&found, view.query);

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::{View, quoted};
+use super::{PageView, quoted};
 
-pub(crate) fn page(view: &View<'_>) -> Markup {
+pub(crate) fn page(view: &PageView<'_>) -> Markup {
     let studio = &view.server.studio;
     let release = studio.release();
     let is_reported = studio.found().reported.as_ref().is_some_and(|(of, _)| Some(of) == release.as_ref());
@@ -53,7 +53,7 @@ pub(crate) fn release_files(release: &std::path::Path) -> Vec<String> {
     names
 }
 
-fn commands(view: &View<'_>) -> Vec<String> {
+fn commands(view: &PageView<'_>) -> Vec<String> {
     let policy = view.policy_name();
     let release = quoted(&super::publish::destination(view));
     let at = super::aside::levels(view);

@@ -4,8 +4,9 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::{
-    STEPS, View, aside, community, data, explore, export, hierarchies, open, progress, publish, rules, utility,
+    PageView, STEPS, aside, community, data, explore, export, hierarchies, open, progress, publish, rules, utility,
 };
+use crate::engine::Glimpse;
 use crate::form::Form;
 use crate::server::Server;
 
@@ -70,14 +71,19 @@ pub(crate) fn frame(path: &str) -> Markup {
 pub(crate) fn app(server: &Server, page: &str, query: &Form, notice: Option<&str>) -> Markup {
     let studio = &server.studio;
     let current = studio.current();
-    let Some(current) = current else { return with_nothing_open(server, notice) };
+    let Some(current) = current else {
+        return match studio.glimpse().filter(|_| page == "data") {
+            Some(glimpse) => with_a_glimpse(server, &glimpse),
+            None => with_nothing_open(server, notice),
+        };
+    };
     let current = match current {
         Ok(current) => current,
         Err(problem) => return with_document_gone(&problem),
     };
     let data =
         current.policy.as_ref().ok().and_then(|policy| studio.data(policy)).or_else(|| studio.found().data.clone());
-    let view = View { server, current: &current, data, query };
+    let view = PageView { server, current: &current, data, query };
     let step = STEPS.iter().find(|step| step.path == page).unwrap_or(&STEPS[0]);
     // Before the page: work that ends meanwhile is still followed, and its result is fetched.
     let panel = progress::panel(server, step.path);
@@ -113,7 +119,7 @@ pub(crate) fn app(server: &Server, page: &str, query: &Form, notice: Option<&str
     }
 }
 
-fn source_is_gone(view: &View<'_>) -> bool {
+fn source_is_gone(view: &PageView<'_>) -> bool {
     view.data.is_some() && view.policy().is_some_and(|policy| crate::engine::stamp(policy).is_none())
 }
 
@@ -133,6 +139,23 @@ pub(crate) fn with_nothing_open(server: &Server, notice: Option<&str>) -> Markup
                     @if let Some(name) = &open { p { a href="/data" hx-get="/data" hx-target="#app" hx-swap="outerHTML" hx-push-url="true" { "Back to " code { (name) } } } }
                     (progress::panel(server, "data"))
                     (open::page(server))
+                }
+            }
+        }
+    }
+}
+
+/// The columns of a table, while its policy is proposed.
+fn with_a_glimpse(server: &Server, glimpse: &Glimpse) -> Markup {
+    html! {
+        title { "Data · Hedgerow studio" }
+        div #app data-page="data" {
+            (top(None))
+            div.columns.narrow {
+                main #main tabindex="-1" {
+                    h1 { (STEPS[0].name) " " small { (STEPS[0].question) } }
+                    (progress::panel(server, "data"))
+                    (data::glimpse(glimpse))
                 }
             }
         }

@@ -4,7 +4,7 @@
 use hedgerow::{HierarchyView, HistogramBar, Policy, ProfiledColumn, Role};
 use maud::{Markup, html};
 
-use super::{View, count, cuts, percent, sketch, waiting};
+use super::{PageView, count, cuts, percent, sketch, waiting};
 use crate::form::Form;
 use crate::groups::Groups;
 use crate::hierarchy_text::HierarchyText;
@@ -23,7 +23,7 @@ pub(crate) fn chosen<'p>(policy: &'p Policy, form: &Form) -> Option<&'p str> {
     named.or_else(|| policy.quasi().next()).map(|attribute| attribute.name.as_str())
 }
 
-pub(crate) fn page(view: &View<'_>) -> Markup {
+pub(crate) fn page(view: &PageView<'_>) -> Markup {
     let (Some(policy), Some(data)) = (view.policy(), &view.data) else { return waiting(view) };
     let Some(attribute) = chosen(policy, view.query) else {
         return html! { p { "There is no quasi-identifier: choose some under Data." } };
@@ -128,7 +128,7 @@ fn dates_form(attribute: &str, units: &[String]) -> Markup {
     }
 }
 
-fn groups(view: &View<'_>, attribute: &str, path: &str) -> Markup {
+fn groups(view: &PageView<'_>, attribute: &str, path: &str) -> Markup {
     let file = view.current.document.folder().join(path);
     let read = crate::document::read(&file).and_then(|text| Groups::parse(&text));
     let groups = match read {
@@ -181,7 +181,7 @@ fn new_name(taken: &[&str]) -> String {
 }
 
 /// The histogram and the unique rows of each level. Counting may take a while.
-pub(crate) fn levels(view: &View<'_>) -> Markup {
+pub(crate) fn levels(view: &PageView<'_>) -> Markup {
     let (Some(policy), Some(data)) = (view.policy().cloned(), view.data.clone()) else { return html! {} };
     let Some(attribute) = chosen(&policy, view.query).map(str::to_owned) else { return html! {} };
     let path = format!("/hierarchies/levels?attribute={}", encoded(&attribute));

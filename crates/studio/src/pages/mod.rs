@@ -25,52 +25,52 @@ use maud::{Markup, html};
 use crate::engine::Data;
 use crate::form::Form;
 use crate::server::Server;
-use crate::side::Wanted;
+use crate::side::PagePart;
 use crate::studio::Current;
 
 /// A step of the way, as the navigation shows it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Step {
+pub(crate) struct PageStep {
     pub(crate) path: &'static str,
     pub(crate) name: &'static str,
-    /// What it answers, in a few words.
+    /// The question that it answers, in a few words.
     pub(crate) question: &'static str,
 }
 
-pub(crate) const STEPS: &[Step] = &[
-    Step { path: "data", name: "Data", question: "What is in the table?" },
-    Step { path: "hierarchies", name: "Hierarchies", question: "How coarse may each value become?" },
-    Step { path: "rules", name: "Rules", question: "What must hold, against whom?" },
-    Step { path: "publish", name: "Publish", question: "Which method, at what loss?" },
-    Step { path: "explore", name: "Explore", question: "What else would hold?" },
-    Step { path: "utility", name: "Utility and risk", question: "What is left, of use and of risk?" },
-    Step { path: "community", name: "Community", question: "What do other releases add?" },
-    Step { path: "export", name: "Export", question: "What to hand on?" },
+pub(crate) const STEPS: &[PageStep] = &[
+    PageStep { path: "data", name: "Data", question: "What is in the table?" },
+    PageStep { path: "hierarchies", name: "Hierarchies", question: "How coarse may each value become?" },
+    PageStep { path: "rules", name: "Rules", question: "What must hold, against whom?" },
+    PageStep { path: "publish", name: "Publish", question: "Which method, at what loss?" },
+    PageStep { path: "explore", name: "Explore", question: "What else would hold?" },
+    PageStep { path: "utility", name: "Utility and risk", question: "What is left, of use and of risk?" },
+    PageStep { path: "community", name: "Community", question: "What do other releases add?" },
+    PageStep { path: "export", name: "Export", question: "What to hand on?" },
 ];
 
-/// What a page is made from.
+/// The inputs of a page.
 #[derive(Debug)]
-pub(crate) struct View<'v> {
+pub(crate) struct PageView<'v> {
     pub(crate) server: &'v Server,
     pub(crate) current: &'v Current,
     pub(crate) data: Option<Arc<Data>>,
     pub(crate) query: &'v Form,
 }
 
-impl View<'_> {
+impl PageView<'_> {
     pub(crate) fn policy(&self) -> Option<&Arc<Policy>> {
         self.current.policy.as_ref().ok()
     }
 
     /// A part of a page that may take long: at once where it does not, else how far it is. What it
-    /// shows depends on its address, the policy and the data.
+    /// shows depends on its address, the data, and the policy with its hierarchies.
     pub(crate) fn part(
         &self,
         words: &str,
         path: &str,
         work: impl FnOnce(&Monitor<'_>) -> Result<Markup, Error> + Send + 'static,
     ) -> Markup {
-        self.part_of(words, path, &self.current.text, work)
+        self.part_of(words, path, &self.current.version, work)
     }
 
     /// A part that depends on its address, the data and `of` alone.
@@ -87,7 +87,7 @@ impl View<'_> {
         if self.query.has("cancel") {
             sides.cancel(&key);
         }
-        sides.part(Wanted { key: &key, path, words, again: self.query.has("again") }, work)
+        sides.part(PagePart { key: &key, path, words, again: self.query.has("again") }, work)
     }
 
     /// The policy as a name for a command line.
@@ -132,8 +132,8 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// What a page says while the data is missing.
-pub(crate) fn waiting(view: &View<'_>) -> Markup {
+/// The text of a page while the data is missing.
+pub(crate) fn waiting(view: &PageView<'_>) -> Markup {
     let unreadable = view.server.studio.found().unreadable.clone();
     html! {
         @if let Some((_, problem)) = unreadable {

@@ -180,7 +180,7 @@ pub(crate) const PRESETS: &[Preset] = &[
         name: "k = 20",
         model: "k-anonymity",
         parameters: &[("k", "20")],
-        source: "a risk of 0.05, for data that anyone may use",
+        source: "a risk of 0.05, for files of patients that anyone may use (El Emam, Guide to the De-Identification of Personal Health Information, 2013)",
     },
     Preset {
         name: "l = 2 distinct",

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::server::Server;
 use crate::upload::UPLOAD_BYTES_MAX;
 
-/// What tables are called.
+/// The suffixes of tables.
 const SUFFIXES: &[&str] =
     &["csv", "tsv", "txt", "parquet", "ndjson", "jsonl", "xlsx", "xls", "ods", "dta", "gz", "zst"];
 /// Files that are listed.

@@ -19,8 +19,10 @@ pub(crate) fn panel(server: &Server, page: &str) -> Markup {
         };
     }
     let percent = standing.fraction.map(|fraction| (fraction * 100.0).round() as u32);
+    // The first pictures are fetched as soon as there are some.
+    let pictures = if server.studio.glimpse().is_some() { "" } else { "&pictures=no" };
     html! {
-        div #job.notice hx-get={ "/job?page=" (page) } hx-trigger="every 250ms" hx-target="#job" hx-swap="outerHTML" {
+        div #job.notice hx-get={ "/job?page=" (page) (pictures) } hx-trigger="every 250ms" hx-target="#job" hx-swap="outerHTML" {
             p { strong { (job.name) } " · " (standing.phase) @if let Some(percent) = percent { " " (percent) " %" } " · " (format!("{:.0} s", job.seconds())) }
             @match standing.fraction {
                 Some(fraction) => progress max="1" value=(fraction) aria-label=(job.name) {},
@@ -37,9 +39,11 @@ pub(crate) fn panel(server: &Server, page: &str) -> Markup {
     }
 }
 
-/// The answer to a poll: the panel, or an order to fetch the whole page once the work has ended.
-pub(crate) fn poll(server: &Server, page: &str) -> Markup {
-    if server.studio.job().is_some_and(|job| !job.is_done()) {
+/// The answer to a poll: the panel, or an order to fetch the whole page once the work has ended or
+/// has more to show than the page.
+pub(crate) fn poll(server: &Server, page: &str, has_pictures: bool) -> Markup {
+    let is_behind = !has_pictures && page == "data" && server.studio.glimpse().is_some();
+    if !is_behind && server.studio.job().is_some_and(|job| !job.is_done()) {
         return panel(server, page);
     }
     html! { div #job hx-get={ "/" (page) } hx-trigger="load" hx-target="#app" hx-swap="outerHTML" {} }

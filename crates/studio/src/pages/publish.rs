@@ -5,7 +5,7 @@ use hedgerow::{Claim, Published, Release};
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::{View, count, percent, waiting};
+use super::{PageView, count, percent, waiting};
 
 /// A method, and the case that it is for.
 #[derive(Debug, Clone, Copy)]
@@ -36,12 +36,12 @@ const LOSSES: &[(&str, &str)] = &[
 const CLUSTER_LOSSES: usize = 3;
 
 /// Where the next release goes: where the last one went, or `release`.
-pub(crate) fn destination(view: &View<'_>) -> String {
+pub(crate) fn destination(view: &PageView<'_>) -> String {
     let studio = &view.server.studio;
     studio.release().map_or_else(|| "release".to_owned(), |release| studio.confinement.shown(&release))
 }
 
-pub(crate) fn page(view: &View<'_>) -> Markup {
+pub(crate) fn page(view: &PageView<'_>) -> Markup {
     if view.data.is_none() {
         return waiting(view);
     }
@@ -62,14 +62,14 @@ pub(crate) fn page(view: &View<'_>) -> Markup {
             p.soft { "A release that is in the folder is replaced once the new one is verified." }
         }
         @match published {
-            Some((text, published)) => (result(view, &published, text != view.current.text)),
+            Some((version, published)) => (result(view, &published, version != view.current.version)),
             None => (earlier(view)),
         }
         (compared(view))
     }
 }
 
-fn questions(view: &View<'_>) -> Markup {
+fn questions(view: &PageView<'_>) -> Markup {
     let (others, cells) = (view.query.get("others"), view.query.get("cells"));
     let advised = match (others, cells) {
         ("unseen", _) => {
@@ -114,7 +114,7 @@ fn questions(view: &View<'_>) -> Markup {
     }
 }
 
-fn settings(view: &View<'_>) -> Markup {
+fn settings(view: &PageView<'_>) -> Markup {
     let Some(policy) = view.policy() else { return html! {} };
     let suppression = &policy.publish.suppression;
     let share = 100.0 * suppression.numerator as f64 / suppression.denominator.max(1) as f64;
@@ -164,13 +164,13 @@ pub(crate) fn numbers(map: &Map<String, Value>) -> String {
 }
 
 /// A release that is in the folder from before, checked again.
-fn earlier(view: &View<'_>) -> Markup {
+fn earlier(view: &PageView<'_>) -> Markup {
     let Some(release) = view.server.studio.release() else { return html! {} };
     let name = view.server.studio.confinement.shown(&release);
     html! { section #result.result aria-label="The release" { h2 { "The release in " code { (name) } } div.part { (checked(view)) } } }
 }
 
-pub(crate) fn checked(view: &View<'_>) -> Markup {
+pub(crate) fn checked(view: &PageView<'_>) -> Markup {
     let Some(release) = view.server.studio.release() else { return html! {} };
     view.part("Checking the release in the folder", "/publish/checked", move |monitor| {
         let release = Release::open_with(&release, monitor)?;
@@ -184,7 +184,7 @@ pub(crate) fn checked(view: &View<'_>) -> Markup {
     })
 }
 
-fn result(view: &View<'_>, published: &Published, is_old: bool) -> Markup {
+fn result(view: &PageView<'_>, published: &Published, is_old: bool) -> Markup {
     let holds = published.guarantees.iter().all(|claim| claim.holds);
     let minimized = view.policy().map(|policy| policy.publish.loss.name()).unwrap_or_default();
     html! {
@@ -225,13 +225,13 @@ pub(crate) fn claims(claims: &[Claim]) -> Markup {
     }
 }
 
-fn compared(view: &View<'_>) -> Markup {
-    let Some((text, all)) = view.server.studio.found().compared.clone() else { return html! {} };
+fn compared(view: &PageView<'_>) -> Markup {
+    let Some((version, all)) = view.server.studio.found().compared.clone() else { return html! {} };
     let method = view.policy().map(|policy| policy.publish.method.name()).unwrap_or_default();
     html! {
         section #compared aria-label="Methods compared" {
             h2 { "Methods next to each other" }
-            @if text != view.current.text { p.soft { "The policy has changed since." } }
+            @if version != view.current.version { p.soft { "The policy has changed since." } }
             div.scroll tabindex="0" role="group" aria-label="Methods" { table.plain {
                 thead { tr { th scope="col" { "method" } th.n scope="col" { "suppressed" } th.n scope="col" { "ncp" } th.n scope="col" { "granularity" } th.n scope="col" { "entropy" } th.n scope="col" { "median error of counts" } th.n scope="col" { "seconds" } th scope="col" { span.hidden { "choose" } } } }
                 tbody { @for compared in all.iter() { tr {

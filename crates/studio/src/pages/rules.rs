@@ -4,10 +4,10 @@ use hedgerow::{Role, RulesReport};
 use maud::{Markup, PreEscaped, html};
 
 use super::models::{MODELS, ModelText, PRESETS, Parameter, Preset, text};
-use super::{View, count, waiting};
+use super::{PageView, count, waiting};
 use crate::rule_text::{ModelInText, RuleInText, rules_in};
 
-pub(crate) fn page(view: &View<'_>) -> Markup {
+pub(crate) fn page(view: &PageView<'_>) -> Markup {
     let rules = rules_in(&view.current.text);
     html! {
         p.soft { "All rules must hold. A rule is about an attacker: what the attacker knows, and what the attacker must not learn." }
@@ -22,7 +22,7 @@ pub(crate) fn page(view: &View<'_>) -> Markup {
     }
 }
 
-fn card(view: &View<'_>, rule: &RuleInText, index: usize) -> Markup {
+fn card(view: &PageView<'_>, rule: &RuleInText, index: usize) -> Markup {
     let protect = rule.protect.join(" and ");
     let knowable = names(view, |role| role != Role::Identifier);
     let stamp = rule.stamp();
@@ -116,7 +116,7 @@ fn words(text: &str, protected: &str) -> String {
     text.replace("{}", protected)
 }
 
-fn know_words(view: &View<'_>, rule: &RuleInText) -> String {
+fn know_words(view: &PageView<'_>, rule: &RuleInText) -> String {
     let all = names(view, |role| role == Role::Quasi);
     match &rule.know {
         Some(know) => know.join(", "),
@@ -126,16 +126,16 @@ fn know_words(view: &View<'_>, rule: &RuleInText) -> String {
     }
 }
 
-fn names(view: &View<'_>, is_wanted: impl Fn(Role) -> bool) -> Vec<String> {
+fn names(view: &PageView<'_>, is_wanted: impl Fn(Role) -> bool) -> Vec<String> {
     let attributes = view.policy().map(|policy| policy.attributes.as_slice()).unwrap_or_default();
     attributes.iter().filter(|attribute| is_wanted(attribute.role)).map(|attribute| attribute.name.clone()).collect()
 }
 
-fn is_quasi(view: &View<'_>, name: &str) -> bool {
+fn is_quasi(view: &PageView<'_>, name: &str) -> bool {
     view.policy().and_then(|policy| policy.attribute(name)).is_some_and(|attribute| attribute.role == Role::Quasi)
 }
 
-fn add(view: &View<'_>) -> Markup {
+fn add(view: &PageView<'_>) -> Markup {
     let sensitive = names(view, |role| role == Role::Sensitive);
     let others = names(view, |role| !matches!(role, Role::Sensitive | Role::Identifier));
     html! {
@@ -150,7 +150,7 @@ fn add(view: &View<'_>) -> Markup {
     }
 }
 
-fn presets(view: &View<'_>) -> Markup {
+fn presets(view: &PageView<'_>) -> Markup {
     let protect = names(view, |role| role == Role::Sensitive).into_iter().next().unwrap_or_default();
     html! {
         ul.presets {
@@ -166,7 +166,7 @@ fn presets(view: &View<'_>) -> Markup {
 }
 
 /// Whether a rule has these very values.
-fn is_in_policy(view: &View<'_>, preset: &Preset, protect: &str) -> bool {
+fn is_in_policy(view: &PageView<'_>, preset: &Preset, protect: &str) -> bool {
     let needs_protected = text(preset.model).is_some_and(|model| model.needs_protected);
     let protect = Some(protect).filter(|_| needs_protected);
     let Some((rule, place)) = crate::rule_text::place_of(&view.current.text, preset.model, protect) else {
@@ -178,7 +178,7 @@ fn is_in_policy(view: &View<'_>, preset: &Preset, protect: &str) -> bool {
 }
 
 /// Contradictions, implied rules and the graph, from the data: after every change.
-pub(crate) fn implied(view: &View<'_>) -> Markup {
+pub(crate) fn implied(view: &PageView<'_>) -> Markup {
     let (Some(policy), Some(data)) = (view.policy().cloned(), view.data.clone()) else { return waiting(view) };
     view.part("Working out what the rules imply", "/rules/implied", move |monitor| {
         Ok(examined(&crate::engine::rules(&policy, &data, monitor)?))

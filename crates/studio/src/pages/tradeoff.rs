@@ -5,7 +5,7 @@ use hedgerow::Exploration;
 use hedgerow_report::pictures::short;
 use maud::{Markup, html};
 
-use super::View;
+use super::PageView;
 use super::explore::{levels_of, link, loss_of, name_of};
 
 const WIDTH: f64 = 760.0;
@@ -20,7 +20,7 @@ const BOTTOM: f64 = 40.0;
 /// Dots that are drawn; those on the curve always are.
 const DOTS_MAX: usize = 800;
 
-pub(crate) fn picture(view: &View<'_>, found: &Exploration, chosen: &[usize]) -> Markup {
+pub(crate) fn picture(view: &PageView<'_>, found: &Exploration, chosen: &[usize]) -> Markup {
     let mut dots: Vec<(f64, f64, Vec<usize>)> =
         found.holding.iter().map(|node| (loss_of(found, node), node.risk.highest, levels_of(node))).collect();
     dots.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -92,9 +92,9 @@ fn raised(methods: &[(&str, f64, f64)], x: impl Fn(f64) -> f64, y: impl Fn(f64) 
 }
 
 /// The methods that were compared under the same policy, with loss and risk.
-fn methods(view: &View<'_>, found: &Exploration) -> Vec<(&'static str, f64, f64)> {
-    let Some((text, compared)) = view.server.studio.found().compared.clone() else { return Vec::new() };
-    if text != view.current.text {
+fn methods(view: &PageView<'_>, found: &Exploration) -> Vec<(&'static str, f64, f64)> {
+    let Some((version, compared)) = view.server.studio.found().compared.clone() else { return Vec::new() };
+    if version != view.current.version {
         return Vec::new();
     }
     let point = |compared: &hedgerow::Compared| {

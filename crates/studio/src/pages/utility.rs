@@ -1,15 +1,15 @@
 //! Utility and risk: the report's pictures before and after, and SQL with estimates, bounds and the
 //! truth next to each other.
 
-use hedgerow::{Answer, Cell, Estimate};
+use hedgerow::{Answer, AnswerCell, Estimate};
 use maud::{Markup, html};
 
-use super::{View, waiting};
+use super::{PageView, waiting};
 
 /// Lines of an answer that are shown.
 const LINES_MAX: usize = 200;
 
-pub(crate) fn page(view: &View<'_>) -> Markup {
+pub(crate) fn page(view: &PageView<'_>) -> Markup {
     if view.data.is_none() {
         return waiting(view);
     }
@@ -28,7 +28,7 @@ pub(crate) fn page(view: &View<'_>) -> Markup {
                 button #measure.primary hx-post="/utility/measure" hx-target="#app" hx-swap="outerHTML" { "Measure" }
             }
             Some((_, reported)) => {
-                @for section in hedgerow_report::sections(&reported.json) {
+                @for section in hedgerow_report::sections(&reported.internal.json) {
                     @if ["utility", "risk", "lattice", "adversaries"].iter().any(|known| section.id.starts_with(known)) {
                         section.report aria-labelledby=(section.id) { h2 id=(section.id) { (section.title) } (section.body) }
                     }
@@ -38,7 +38,7 @@ pub(crate) fn page(view: &View<'_>) -> Markup {
     }
 }
 
-fn sql(view: &View<'_>) -> Markup {
+fn sql(view: &PageView<'_>) -> Markup {
     let last = view.server.studio.found().query.clone();
     let first = first_query(view);
     html! {
@@ -57,7 +57,7 @@ fn sql(view: &View<'_>) -> Markup {
 }
 
 /// A query that the policy's own attributes can answer.
-fn first_query(view: &View<'_>) -> String {
+fn first_query(view: &PageView<'_>) -> String {
     let quasi = view.policy().and_then(|policy| policy.quasi().next().map(|attribute| attribute.name.clone()));
     match quasi {
         Some(name) => format!("SELECT COUNT(*) FROM data WHERE \"{name}\" IS NOT NULL"),
@@ -77,12 +77,12 @@ fn answered(answer: &Answer, truth: Option<&Answer>) -> Markup {
             tbody { @for (place, line) in answer.lines.iter().take(LINES_MAX).enumerate() { tr {
                 @for (at, cell) in line.iter().enumerate() {
                     @match cell {
-                        Cell::Label(label) => td { (label.as_deref().unwrap_or("(missing)")) },
-                        Cell::Estimate(estimate) => {
+                        AnswerCell::Label(label) => td { (label.as_deref().unwrap_or("(missing)")) },
+                        AnswerCell::Estimate(estimate) => {
                             td.n { (number(estimate.estimate)) } td.n { (number(estimate.certain)) } td.n { (number(estimate.possible)) }
                             td.n { (true_value(answer, truth, place, at)) }
                         }
-                        Cell::Share { share, .. } => td.n { (format!("{share:.2}")) },
+                        AnswerCell::Share { share, .. } => td.n { (format!("{share:.2}")) },
                     }
                 }
             } } }
@@ -92,19 +92,21 @@ fn answered(answer: &Answer, truth: Option<&Answer>) -> Markup {
 }
 
 fn is_estimate(answer: &Answer, place: usize) -> bool {
-    answer.lines.first().is_some_and(|line| matches!(line.get(place), Some(Cell::Estimate(_))))
+    answer.lines.first().is_some_and(|line| matches!(line.get(place), Some(AnswerCell::Estimate(_))))
 }
 
 /// The same number from the source: for the whole table, or for the group with the same labels.
 fn true_value(answer: &Answer, truth: Option<&Answer>, line: usize, at: usize) -> String {
     let Some(truth) = truth else { return "–".to_owned() };
-    let labels = |line: &[Cell]| -> Vec<Option<String>> {
-        line.iter().filter_map(|cell| if let Cell::Label(label) = cell { Some(label.clone()) } else { None }).collect()
+    let labels = |line: &[AnswerCell]| -> Vec<Option<String>> {
+        line.iter()
+            .filter_map(|cell| if let AnswerCell::Label(label) = cell { Some(label.clone()) } else { None })
+            .collect()
     };
     let own = labels(&answer.lines[line]);
     let same = truth.lines.iter().find(|line| labels(line) == own);
     match same.and_then(|line| line.get(at)) {
-        Some(Cell::Estimate(Estimate { estimate, .. })) => number(*estimate),
+        Some(AnswerCell::Estimate(Estimate { estimate, .. })) => number(*estimate),
         _ => "–".to_owned(),
     }
 }

@@ -6,8 +6,8 @@ use super::document;
 use crate::confine::Confinement;
 use crate::edit;
 use crate::form::Form;
-use crate::groups::Groups;
-use crate::hierarchy_text::{Cut, HierarchyText, cuts_sent, round_widths};
+use crate::groups::{Groups, ROWS_MAX};
+use crate::hierarchy_text::{CutPoint, HierarchyText, cuts_sent, round_widths};
 use crate::pages::hierarchies::{kinds_of, span};
 use crate::server::Server;
 
@@ -104,7 +104,7 @@ fn set_kind(server: &Server, attribute: &str, kind: &str) -> Result<(), String> 
 }
 
 /// Cut points to start from: the ends of the intervals that were there, or thirds of the span.
-fn first_cuts(kind: &str, (low, high): (f64, f64), known: &HierarchyText) -> Vec<Cut> {
+fn first_cuts(kind: &str, (low, high): (f64, f64), known: &HierarchyText) -> Vec<CutPoint> {
     const START_MAX: usize = 30;
     if let HierarchyText::Widths(widths) = known {
         let widths: Vec<f64> =
@@ -116,7 +116,7 @@ fn first_cuts(kind: &str, (low, high): (f64, f64), known: &HierarchyText) -> Vec
             let height = |end: f64| {
                 coarser.iter().take_while(|width| ((end / **width).round() * **width - end).abs() < 1e-9).count()
             };
-            return ends.map(|end| Cut { at: format!("{end}"), height: height(end).max(1) }).collect();
+            return ends.map(|end| CutPoint { at: format!("{end}"), height: height(end).max(1) }).collect();
         }
     }
     let at = |part: f64| {
@@ -127,7 +127,11 @@ fn first_cuts(kind: &str, (low, high): (f64, f64), known: &HierarchyText) -> Vec
             _ => format!("{}", (value * 1000.0).round() / 1000.0),
         }
     };
-    vec![Cut { at: at(0.25), height: 1 }, Cut { at: at(0.5), height: 2 }, Cut { at: at(0.75), height: 1 }]
+    vec![
+        CutPoint { at: at(0.25), height: 1 },
+        CutPoint { at: at(0.5), height: 2 },
+        CutPoint { at: at(0.75), height: 1 },
+    ]
 }
 
 /// A day since 1970 as `2024-02-29` (Howard Hinnant's civil_from_days).
@@ -146,6 +150,10 @@ fn date(day: i64) -> String {
 /// Writes a file with all values of a column in one group, to be divided by hand.
 fn group_values(server: &Server, attribute: &str, table: &hedgerow::Table) -> Result<(), String> {
     let column = table.column(attribute).ok_or("There is no such column.")?;
+    if column.domain.present() > ROWS_MAX {
+        let count = crate::pages::count(column.domain.present() as u64);
+        return Err(format!("{attribute} has {count} values: too many to group by hand. Import a hierarchy file."));
+    }
     let values: Vec<String> = (0..column.domain.present() as u32).map(|code| column.domain.text(code)).collect();
     if values.iter().any(|value| value.contains(['\n', '\r'])) {
         return Err(format!("{attribute}: a value has a line break, which a hierarchy file cannot hold."));

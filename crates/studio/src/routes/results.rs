@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Answer, change, document, run};
-use crate::engine::{self, Found};
+use super::{RouteAnswer, change, document, run};
+use crate::engine::{self, Computed};
 use crate::form::Form;
 use crate::groups::Groups;
 use crate::pages::explore::{chosen, named};
@@ -17,7 +17,7 @@ const DOWNLOAD_BYTES_MAX: u64 = 1 << 30;
 /// Characters of a query.
 const SQL_CHARS_MAX: usize = 10_000;
 
-fn lock(found: &Mutex<Found>) -> MutexGuard<'_, Found> {
+fn lock(found: &Mutex<Computed>) -> MutexGuard<'_, Computed> {
     found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -39,9 +39,9 @@ pub(super) fn explore(server: &Server, what: &str, form: &Form) -> Option<Result
 }
 
 fn run_explore(server: &Server) -> Result<(), String> {
-    run(server, "Exploring", "explore", false, |policy, data, text, found, monitor| {
+    run(server, "Exploring", "explore", false, |policy, data, version, found, monitor| {
         let explored = engine::explore(policy, data, monitor)?;
-        lock(found).explored = Some((text, Arc::new(explored)));
+        lock(found).explored = Some((version, Arc::new(explored)));
         Ok(())
     })
 }
@@ -154,31 +154,38 @@ pub(super) fn describe(server: &Server, path: &Path) -> Result<(), String> {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = community.join(format!("{}-table", name.split('.').next().unwrap_or_default()));
-    let described = if folder.exists() {
-        Err(format!(
-            "{}: there already. Rename the table, and drop it again.",
-            server.studio.confinement.shown(&folder)
-        ))
-    } else {
-        engine::description(path, &name).map_err(|error| error.to_string())
-    };
-    let text = described.inspect_err(|_| drop(std::fs::remove_file(path)))?;
-    let put = || {
-        std::fs::create_dir(&folder)?;
-        std::fs::rename(path, folder.join(&name))?;
-        std::fs::write(folder.join("release.toml"), text)
-    };
-    put().map_err(|error: std::io::Error| {
+    if folder.exists() {
         let _ = std::fs::remove_file(path);
-        let _ = std::fs::remove_dir_all(&folder);
-        format!("{name}: {error}; nothing was kept")
+        let shown = server.studio.confinement.shown(&folder);
+        return Err(format!("{shown}: there already. Rename the table, and drop it again."));
+    }
+    let table = path.to_path_buf();
+    let started = server.studio.start("Reading the table", "community", false, move |_, monitor| {
+        let text = engine::description(&table, &name, monitor).inspect_err(|_| drop(std::fs::remove_file(&table)))?;
+        let put = || {
+            std::fs::create_dir(&folder)?;
+            std::fs::rename(&table, folder.join(&name))?;
+            std::fs::write(folder.join("release.toml"), text)
+        };
+        put().map_err(|error| {
+            let _ = std::fs::remove_file(&table);
+            let _ = std::fs::remove_dir_all(&folder);
+            hedgerow::Error::io(&folder, error)
+        })
+    });
+    started.inspect_err(|_| drop(std::fs::remove_file(path)))?;
+    // A small table is read by now: what is wrong with it is the answer to the drop.
+    let problem = server.studio.job().and_then(|job| job.standing().problem);
+    problem.map_or(Ok(()), |problem| {
+        server.studio.dismiss_job();
+        Err(format!("{problem}; nothing was kept"))
     })
 }
 
 /// The file or page that a one-time link stands for.
-pub(super) fn linked(server: &Server, kind: &str, name: &str) -> Option<Answer> {
+pub(super) fn linked(server: &Server, kind: &str, name: &str) -> Option<RouteAnswer> {
     let studio = &server.studio;
-    let download = |name: &str, bytes: Vec<u8>| Some(Answer::Download { name: name.to_owned(), bytes });
+    let download = |name: &str, bytes: Vec<u8>| Some(RouteAnswer::Download { name: name.to_owned(), bytes });
     let published = || studio.release();
     match kind {
         "policy" => {
@@ -199,12 +206,16 @@ pub(super) fn linked(server: &Server, kind: &str, name: &str) -> Option<Answer> 
             (std::fs::metadata(&path).ok()?.len() <= DOWNLOAD_BYTES_MAX).then_some(())?;
             download(&name, std::fs::read(path).ok()?)
         }
-        "report" => studio.found().reported.as_ref().map(|(_, reported)| Answer::Report(reported.html.clone())),
-        "report-file" if name == "publishable" => {
-            let reported = engine::publishable_report(&published()?).ok()?;
-            download("report-for-readers.html", reported.html.into_bytes())
+        "report" | "report-file" => {
+            let (of, reports) = studio.found().reported.clone()?;
+            // Another release may have been published since.
+            (of == published()?).then_some(())?;
+            match (kind, name) {
+                ("report", _) => Some(RouteAnswer::Report(reports.internal.html.clone())),
+                (_, "publishable") => download("report-for-readers.html", reports.publishable.clone().into_bytes()),
+                _ => download("report.html", reports.internal.html.clone().into_bytes()),
+            }
         }
-        "report-file" => download("report.html", studio.found().reported.as_ref()?.1.html.clone().into_bytes()),
         "nodes" => {
             let (_, found) = studio.found().explored.clone()?;
             match name {

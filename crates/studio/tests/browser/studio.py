@@ -88,6 +88,8 @@ def csv_to_release(browser):
     page = enter(browser, studio)
     page.set_input_files("#file", os.path.join(EXAMPLES, "hospital/patients.csv"))
     expect(page.get_by_role("heading", name="diagnosis")).to_be_visible()
+    # The pictures are there before the policy.
+    expect(page.get_by_text("The policy is valid.")).to_be_visible()
     assert "[attributes]" in studio.text("policy.toml")
     page.locator("section.card", has_text="sex").get_by_role("button", name="Plain", exact=True).click()
     expect(page.locator(".diff ins")).to_contain_text("plain")

@@ -41,7 +41,7 @@ fn the_whole_way_in_a_browser() {
     }
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new(python);
-    command.arg(here.join("tests/browser/studio.py")).arg(env!("CARGO_BIN_EXE_hedgerow-studio"));
+    command.arg(here.join("tests/browser/studio.py")).arg(crate::client::program());
     command.arg(here.join("../../examples")).arg(browser).arg(axe);
     command.args(std::env::var_os("HEDGEROW_SHOTS"));
     let output = command.output().unwrap();

@@ -3,11 +3,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_hedgerow-studio");
+/// The studio that was built with the tests, or the one that `HEDGEROW_STUDIO` names.
+pub(crate) fn program() -> PathBuf {
+    std::env::var_os("HEDGEROW_STUDIO").map_or_else(|| env!("CARGO_BIN_EXE_hedgerow-studio").into(), PathBuf::from)
+}
 
 pub(crate) struct Studio {
     child: Child,
@@ -17,7 +20,7 @@ pub(crate) struct Studio {
     pub(crate) token: String,
 }
 
-/// What came back.
+/// The answer of a server.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -48,14 +51,14 @@ impl Drop for Studio {
 
 impl Studio {
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Studio {
-        Studio::start_by(Command::new(PROGRAM), folder, arguments)
+        Studio::start_by(Command::new(program()), folder, arguments)
     }
 
     /// Starts a studio that can write no byte to any file, as on a full disk.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_on_full_disk(folder: &Path, arguments: &[&str]) -> Studio {
         let mut shell = Command::new("sh");
-        shell.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"", PROGRAM]);
+        shell.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(program());
         Studio::start_by(shell, folder, arguments)
     }
 
@@ -63,7 +66,7 @@ impl Studio {
     #[cfg(target_os = "linux")]
     pub(crate) fn start_with_few_handles(folder: &Path, arguments: &[&str]) -> Studio {
         let mut shell = Command::new("sh");
-        shell.args(["-c", "ulimit -n 128; exec \"$0\" \"$@\"", PROGRAM]);
+        shell.args(["-c", "ulimit -n 128; exec \"$0\" \"$@\""]).arg(program());
         Studio::start_by(shell, folder, arguments)
     }
 

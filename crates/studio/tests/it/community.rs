@@ -52,8 +52,13 @@ fn a_table_of_another_program_is_described_and_audited() {
     let session = studio.enter();
     studio.settled(&session, "/data");
     let table = "age,zip,sex,diagnosis\n30-39,021**,M,Influenza\n30-39,021**,M,Influenza\n40-49,021**,F,Diabetes\n40-49,021**,F,Asthma\n";
+    // A table that is not read at once is read on the page, which also tells what is wrong with it.
     let drop = |name: &str, bytes: &[u8]| {
-        studio.post_bytes(&session, &format!("/upload?as=release&name=community%2F{name}"), bytes, None).body
+        let path = format!("/upload?as=release&name=community%2F{name}");
+        let said = studio.post_bytes(&session, &path, bytes, None).body;
+        let page = studio.settled(&session, "/community");
+        let problem = page.split("id=\"job\"").nth(1).unwrap_or_default().split("</div>").next().unwrap_or_default();
+        said + problem
     };
     assert_eq!(drop("theirs.csv", table.as_bytes()), "");
     let described = folder.path().join("community/theirs-table");

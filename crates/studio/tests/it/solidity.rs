@@ -1,5 +1,5 @@
-//! What goes wrong around a running program: two tabs, edits by hand, files that vanish, a full
-//! disk, uploads that are too large or not what they seem, a kill. A clear message, nothing lost.
+//! Failures around a running program: two tabs, edits by hand, files that vanish, a full disk,
+//! uploads that are too large or not what they seem, a kill. A clear message, nothing lost.
 
 use crate::client::{Studio, hospital};
 

@@ -147,3 +147,38 @@ fn a_method_without_levels_leads_to_the_lattice_in_one_click() {
     assert!(page.contains("combinations of levels satisfy every rule"), "{page}");
     assert!(page.contains("Undo: method = full-domain"), "{page}");
 }
+
+#[test]
+fn pictures_are_there_before_the_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    // With fourteen columns, looking for a method takes a while.
+    let names: Vec<String> = (0..14).map(|place| format!("a{place}")).collect();
+    let mut state = 1u64;
+    let mut text = names.join(",") + ",illness\n";
+    for _ in 0..3000 {
+        for _ in &names {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(&format!("{},", (state >> 33) % 60));
+        }
+        text.push_str(["flu\n", "gout\n", "cold\n"][(state >> 40) as usize % 3]);
+    }
+    std::fs::write(folder.path().join("people.csv"), text).unwrap();
+    let studio = Studio::start(folder.path(), &["people.csv"]);
+    let session = studio.enter();
+    let started = std::time::Instant::now();
+    let mut page = String::new();
+    while !page.contains("Histogram of illness") {
+        page = studio.get(&session, "/data").body;
+        assert!(started.elapsed().as_secs() < 60, "{page}");
+    }
+    assert!(!folder.path().join("policy.toml").exists(), "the method is still looked for");
+    assert!(page.contains("id=\"cancel-job\"") && page.contains("<dd>3,000</dd>"), "{page}");
+    assert!(!page.contains("hx-post=\"/data/role\""), "there is nothing to change yet");
+    // A page from before the rows were read has to fetch them; one that has them goes on.
+    assert!(studio.get(&session, "/job?page=data&pictures=no").body.contains("hx-trigger=\"load\""));
+    assert!(studio.get(&session, "/job?page=data").body.contains("every 250ms"));
+    studio.post(&session, "/job/cancel", "page=data");
+    let page = studio.settled(&session, "/data");
+    assert!(page.contains("Canceled: nothing was written.") && page.contains("Drop a file here"), "{page}");
+    assert!(!folder.path().join("policy.toml").exists());
+}

@@ -1,13 +1,13 @@
 //! Rows outside of memory with coarser values: codes are mapped as they pass by.
 
 use super::Coarser;
-use crate::engine::{Answer, Chunk, Distinct, Engine, Profile, Visit};
+use crate::engine::{CodeChunk, Distinct, Engine, EngineAnswer, TableProfile, Visit};
 use crate::{Codes, Progress, TableError, frequency, parallel};
 
 /// An engine whose columns have coarser values.
 pub struct CoarsenedEngine<'a> {
     inner: Box<dyn Engine + 'a>,
-    profile: Profile,
+    profile: TableProfile,
     /// For the columns that become coarser.
     coarser: Vec<Option<Coarser>>,
 }
@@ -35,7 +35,7 @@ impl<'a> CoarsenedEngine<'a> {
     }
 }
 
-fn recode(coarser: &[Option<Coarser>], columns: &[usize], chunk: Chunk) -> Chunk {
+fn recode(coarser: &[Option<Coarser>], columns: &[usize], chunk: CodeChunk) -> CodeChunk {
     let recoded = |(codes, &column): (Codes, &usize)| match &coarser[column] {
         Some(coarser) => coarser.recode(&codes),
         None => codes,
@@ -44,11 +44,11 @@ fn recode(coarser: &[Option<Coarser>], columns: &[usize], chunk: Chunk) -> Chunk
 }
 
 impl Engine for CoarsenedEngine<'_> {
-    fn profile(&self) -> &Profile {
+    fn profile(&self) -> &TableProfile {
         &self.profile
     }
 
-    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
+    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<EngineAnswer<Distinct>, TableError> {
         if columns.iter().all(|&column| self.coarser[column].is_none()) {
             return self.inner.distinct(columns, progress);
         }
@@ -64,7 +64,7 @@ impl Engine for CoarsenedEngine<'_> {
         columns: &[usize],
         progress: &dyn Progress,
         visit: &mut Visit<'_>,
-    ) -> Result<Answer<()>, TableError> {
+    ) -> Result<EngineAnswer<()>, TableError> {
         let coarser = &self.coarser;
         self.inner.scan(columns, progress, &mut |chunks| {
             visit(parallel::map_items(chunks, |_, chunk| recode(coarser, columns, chunk)))

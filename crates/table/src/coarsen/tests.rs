@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::engine::{Counted, Embedded};
-use crate::{Answer, Engine, NoProgress, Table};
+use crate::{Engine, EngineAnswer, NoProgress, Table};
 
 fn coarsening(way: Way, bottom: Option<Bound>, top: Option<Bound>) -> Coarsening {
     Coarsening { way, bottom, top, place: "policy.toml".to_owned() }
@@ -138,8 +138,8 @@ fn an_engine_counts_what_a_coarser_table_has() {
         let engine = CoarsenedEngine::new(Box::new(Embedded::new(&table)), vec![None, Some(coarser), None]);
         for names in [&["a", "b"][..], &["b"], &["c", "b", "a"], &["a", "c"]] {
             let of = |engine: &dyn Engine| match Counted::of(engine, names, &NoProgress).unwrap() {
-                Answer::Exact(counted) => counted,
-                Answer::Unsupported(why) => panic!("{why}"),
+                EngineAnswer::Exact(counted) => counted,
+                EngineAnswer::Unsupported(why) => panic!("{why}"),
             };
             assert_eq!(of(&engine), of(&Embedded::new(&expected)), "seed {seed}");
         }

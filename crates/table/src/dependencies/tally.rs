@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use std::hash::BuildHasher;
 
 use super::Evidence;
-use crate::engine::{Chunk, Engine};
+use crate::engine::{CodeChunk, Engine};
 use crate::{Codes, Ratio};
 
 /// Rows that a sample aims at; tables with no more are counted whole.
@@ -43,7 +43,7 @@ impl Sampling {
 
 /// The counts for one left side and all right sides that go with it.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct DependencyTally {
     pub(super) from: Vec<usize>,
     pub(super) to: Vec<usize>,
     sampling: Sampling,
@@ -56,16 +56,16 @@ pub(super) struct Tally {
     counts: Vec<HashMap<(u32, u32), u32, FixedState>>,
 }
 
-impl Tally {
-    pub(super) fn new(engine: &dyn Engine, from: &[usize], to: &[usize], sampling: Sampling) -> Tally {
+impl DependencyTally {
+    pub(super) fn new(engine: &dyn Engine, from: &[usize], to: &[usize], sampling: Sampling) -> DependencyTally {
         let last = from.last().map_or(1, |&column| engine.profile().columns[column].domain.cardinality() as u64);
         let counts = to.iter().map(|_| HashMap::default()).collect();
         let (from, to) = (from.to_vec(), to.to_vec());
-        Tally { from, to, sampling, last, groups: HashMap::default(), rows: 0, counts }
+        DependencyTally { from, to, sampling, last, groups: HashMap::default(), rows: 0, counts }
     }
 
     /// Counts a chunk that has these columns and begins with the row of this number.
-    pub(super) fn add(&mut self, columns: &[usize], chunk: &Chunk, first: u64) {
+    pub(super) fn add(&mut self, columns: &[usize], chunk: &CodeChunk, first: u64) {
         let codes = |column: &usize| &chunk[columns.binary_search(column).unwrap_or_default()];
         let from: Vec<&Codes> = self.from.iter().map(codes).collect();
         let to: Vec<&Codes> = self.to.iter().map(codes).collect();
@@ -75,20 +75,20 @@ impl Tally {
             [one, two] => u64::from(one.get(row)) * last + u64::from(two.get(row)),
             more => more.iter().fold(0u64, |key, codes| hasher.hash_one((key, codes.get(row)))),
         };
+        let rows = from.first().map_or(0, |codes| codes.len());
+        // Rows that are not sampled are passed over, not looked at.
+        let (start, step) = match self.sampling {
+            Sampling::Rows(step) => ((step - first % step) % step, step),
+            Sampling::All | Sampling::Groups(_) => (0, 1),
+        };
         let mut numbers: Vec<(usize, u32)> = Vec::new();
-        for row in 0..from.first().map_or(0, |codes| codes.len()) {
-            let key = match self.sampling {
-                Sampling::All => key(row),
-                Sampling::Rows(step) if !(first + row as u64).is_multiple_of(step) => continue,
-                Sampling::Rows(_) => key(row),
-                Sampling::Groups(below) => {
-                    let key = key(row);
-                    if hasher.hash_one(key) >= below {
-                        continue;
-                    }
-                    key
-                }
-            };
+        for row in (start as usize..rows).step_by(step as usize) {
+            let key = key(row);
+            if let Sampling::Groups(below) = self.sampling
+                && hasher.hash_one(key) >= below
+            {
+                continue;
+            }
             let next = self.groups.len() as u32;
             numbers.push((row, *self.groups.entry(key).or_insert(next)));
         }

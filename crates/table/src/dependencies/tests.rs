@@ -39,9 +39,9 @@ fn deviating_by_hand(table: &Table, from: &[usize], to: usize) -> u64 {
     groups.values().map(|values| values.values().sum::<u64>() - values.values().max().unwrap()).sum()
 }
 
-fn found(table: &Table, from: &[usize], to: &[usize], tolerance: &str) -> Vec<Dependency> {
+fn found(table: &Table, from: &[usize], to: &[usize], tolerance: &str) -> Vec<TableDependency> {
     let tolerance = Ratio::parse(tolerance).unwrap();
-    find(&Embedded::new(table), &Wanted { from, to, tolerance }, &NoProgress).unwrap().unwrap()
+    find(&Embedded::new(table), &DependencySearch { from, to, tolerance }, &NoProgress).unwrap().unwrap()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn found_dependencies_deviate_as_counted_by_hand_and_planted_ones_are_found() {
         let table = table(columns);
         let right: Vec<usize> = (3..table.columns.len()).collect();
         let dependencies = found(&table, &[0, 1, 2], &right, "0.02");
-        for Dependency { from, to, deviating } in &dependencies {
+        for TableDependency { from, to, deviating } in &dependencies {
             assert_eq!(*deviating, deviating_by_hand(&table, from, *to), "seed {seed}");
             assert!(*deviating as usize * 50 <= rows, "seed {seed}");
             found_count += 1;

@@ -2,7 +2,7 @@
 
 use super::growing::Growing;
 use super::{FrequencySet, Layout};
-use crate::engine::{Answer, Distinct, Engine};
+use crate::engine::{Distinct, Engine, EngineAnswer};
 use crate::{Codes, Progress, TableError, parallel, with_words};
 
 /// The distinct rows over some columns of an engine, unless they take more than `bytes_max` bytes.
@@ -11,14 +11,14 @@ pub fn distinct(
     columns: &[usize],
     bytes_max: usize,
     progress: &dyn Progress,
-) -> Result<Answer<Distinct>, TableError> {
+) -> Result<EngineAnswer<Distinct>, TableError> {
     let profile = engine.profile();
     if columns.is_empty() {
-        return Ok(Answer::Exact(Distinct { columns: Vec::new(), counts: vec![profile.rows as u32] }));
+        return Ok(EngineAnswer::Exact(Distinct { columns: Vec::new(), counts: vec![profile.rows as u32] }));
     }
     let cardinalities: Vec<usize> = columns.iter().map(|&index| profile.columns[index].domain.cardinality()).collect();
     let Some(layout) = Layout::new(&cardinalities) else {
-        return Ok(Answer::Unsupported("there are too many attributes to compare rows by".to_owned()));
+        return Ok(EngineAnswer::Unsupported("there are too many attributes to compare rows by".to_owned()));
     };
     with_words!(layout.words(), W => distinct_of::<W>(engine, &layout, columns, bytes_max, progress))
 }
@@ -29,7 +29,7 @@ fn distinct_of<const W: usize>(
     columns: &[usize],
     bytes_max: usize,
     progress: &dyn Progress,
-) -> Result<Answer<Distinct>, TableError> {
+) -> Result<EngineAnswer<Distinct>, TableError> {
     let entries_max = bytes_max / (8 * W + 4);
     let mut growing = Growing::<W>::new();
     let mut too_many = false;
@@ -48,12 +48,12 @@ fn distinct_of<const W: usize>(
         }
         Ok(())
     })?;
-    if let Answer::Unsupported(why) = scanned {
-        return Ok(Answer::Unsupported(why));
+    if let EngineAnswer::Unsupported(why) = scanned {
+        return Ok(EngineAnswer::Unsupported(why));
     }
     if too_many {
         let why = format!("more than {entries_max} distinct rows do not fit beside what a search makes of them");
-        return Ok(Answer::Unsupported(why));
+        return Ok(EngineAnswer::Unsupported(why));
     }
     let sets = growing.finish();
     let rows = sets.iter().map(FrequencySet::len).sum();
@@ -65,7 +65,7 @@ fn distinct_of<const W: usize>(
         distinct.columns.push(codes);
     }
     sets.iter().for_each(|set| distinct.counts.extend_from_slice(set.counts()));
-    Ok(Answer::Exact(distinct))
+    Ok(EngineAnswer::Exact(distinct))
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
             let table = random_table(seed);
             let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
             let counted = Counted::of(&Embedded::new(&table), &names, &NoProgress).unwrap();
-            let Answer::Exact(counted) = counted else { panic!("seed {seed}") };
+            let EngineAnswer::Exact(counted) = counted else { panic!("seed {seed}") };
             let row = |table: &Table, row: usize| -> Vec<u32> {
                 table.columns.iter().map(|column| column.codes.get(row)).collect()
             };
@@ -152,9 +152,9 @@ mod tests {
         let engine = Embedded::new(&table);
         let columns: Vec<usize> = (0..table.columns.len()).collect();
         let all = distinct(&engine, &columns, usize::MAX, &NoProgress).unwrap();
-        let Answer::Exact(all) = all else { panic!("{all:?}") };
+        let EngineAnswer::Exact(all) = all else { panic!("{all:?}") };
         let bytes = all.counts.len() * 12;
-        assert!(matches!(distinct(&engine, &columns, bytes, &NoProgress), Ok(Answer::Exact(_))));
-        assert!(matches!(distinct(&engine, &columns, bytes - 1, &NoProgress), Ok(Answer::Unsupported(_))));
+        assert!(matches!(distinct(&engine, &columns, bytes, &NoProgress), Ok(EngineAnswer::Exact(_))));
+        assert!(matches!(distinct(&engine, &columns, bytes - 1, &NoProgress), Ok(EngineAnswer::Unsupported(_))));
     }
 }

@@ -5,7 +5,7 @@
 //! at a time, and every entry is merged a few times.
 
 use super::FrequencySet;
-use super::order::{Entry, added_up, in_order};
+use super::order::{KeyCount, added_up, in_order};
 use super::tally::CHUNK;
 use crate::parallel;
 
@@ -25,7 +25,7 @@ struct Bin<const W: usize> {
     /// No key is lower; of the first bin it does not matter.
     first: [u64; W],
     settled: FrequencySet<W>,
-    waiting: Vec<Entry<W>>,
+    waiting: Vec<KeyCount<W>>,
 }
 
 impl<const W: usize> Growing<W> {

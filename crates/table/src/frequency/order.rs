@@ -12,7 +12,7 @@ const DIGIT_BITS: u32 = 11;
 const PASSES_MAX: usize = 6;
 const ENTRIES_MIN: usize = 1 << 9;
 
-pub(super) type Entry<const W: usize> = ([u64; W], u32);
+pub(super) type KeyCount<const W: usize> = ([u64; W], u32);
 
 /// High bits first.
 pub(super) fn in_order<const W: usize>(one: &[u64; W], other: &[u64; W]) -> Ordering {
@@ -20,7 +20,7 @@ pub(super) fn in_order<const W: usize>(one: &[u64; W], other: &[u64; W]) -> Orde
 }
 
 /// A set of entries whose keys may recur, in the order of keys.
-pub(super) fn added_up<const W: usize>(mut entries: Vec<Entry<W>>) -> FrequencySet<W> {
+pub(super) fn added_up<const W: usize>(mut entries: Vec<KeyCount<W>>) -> FrequencySet<W> {
     sort(&mut entries);
     let mut set = FrequencySet { keys: Vec::with_capacity(entries.len()), counts: Vec::new(), ordered: true };
     set.counts.reserve_exact(entries.len());
@@ -36,7 +36,7 @@ pub(super) fn added_up<const W: usize>(mut entries: Vec<Entry<W>>) -> FrequencyS
     set
 }
 
-pub(super) fn sort<const W: usize>(entries: &mut Vec<Entry<W>>) {
+pub(super) fn sort<const W: usize>(entries: &mut Vec<KeyCount<W>>) {
     let digits = digits(entries);
     if entries.len() < ENTRIES_MIN || digits.len() > PASSES_MAX {
         entries.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
@@ -63,7 +63,7 @@ pub(super) fn sort<const W: usize>(entries: &mut Vec<Entry<W>>) {
 }
 
 /// The digits in which keys differ, lowest first, as a word and a shift.
-fn digits<const W: usize>(entries: &[Entry<W>]) -> Vec<(usize, u32)> {
+fn digits<const W: usize>(entries: &[KeyCount<W>]) -> Vec<(usize, u32)> {
     let Some((first, _)) = entries.first() else { return Vec::new() };
     let mut differing = [0u64; W];
     for (key, _) in entries {
@@ -94,7 +94,7 @@ mod tests {
             // Few bits that differ, many, and the highest.
             let masks = [0xfff, 0xf0f0_0000_0000_f0f0, u64::MAX, 1 << 63, 0];
             let mask: [u64; W] = std::array::from_fn(|_| masks[rng.random_range(0..masks.len())]);
-            let entries: Vec<Entry<W>> =
+            let entries: Vec<KeyCount<W>> =
                 (0..count).map(|_| (mask.map(|mask| rng.random::<u64>() & mask), rng.random_range(1..9))).collect();
             let mut sorted = entries.clone();
             sorted.sort_by(|one, other| in_order(&one.0, &other.0));
@@ -102,7 +102,7 @@ mod tests {
             sort(&mut found);
             assert!(found.iter().map(|e| e.0).eq(sorted.iter().map(|e| e.0)), "seed {seed}");
             let set = added_up(entries);
-            let expected: Vec<Entry<W>> = sorted
+            let expected: Vec<KeyCount<W>> = sorted
                 .chunk_by(|one, other| one.0 == other.0)
                 .map(|run| (run[0].0, run.iter().map(|entry| entry.1).sum()))
                 .collect();

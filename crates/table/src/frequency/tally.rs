@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::FrequencySet;
-use super::order::{Entry, added_up, in_order, sort};
+use super::order::{KeyCount, added_up, in_order, sort};
 use crate::parallel;
 
 /// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level
@@ -17,7 +17,7 @@ const SAMPLE: usize = 1 << 11;
 
 /// An open-addressing hash table from keys to counts. Entries lie densely in order of first
 /// appearance.
-pub(super) struct Tally<const W: usize> {
+pub(super) struct KeyTally<const W: usize> {
     /// Position in `keys` plus one; zero is free. A power of two, at most two thirds full.
     slots: Vec<u32>,
     shift: u32,
@@ -25,14 +25,14 @@ pub(super) struct Tally<const W: usize> {
     pub(super) counts: Vec<u32>,
 }
 
-impl<const W: usize> Tally<W> {
+impl<const W: usize> KeyTally<W> {
     const SLOT_BITS_MIN: u32 = 8;
 
     /// With space for about this many different keys; more are taken too, and cost a little more.
     pub(super) fn new(distinct: usize) -> Self {
         let bits = (distinct + distinct / 2).next_power_of_two().ilog2().max(Self::SLOT_BITS_MIN);
         let (keys, counts) = (Vec::with_capacity(distinct), Vec::with_capacity(distinct));
-        Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys, counts }
+        KeyTally { slots: vec![0; 1 << bits], shift: 64 - bits, keys, counts }
     }
 
     /// Adds rows to a key and returns its position. Half of a search is spent here, so inlining is
@@ -57,7 +57,7 @@ impl<const W: usize> Tally<W> {
 
     /// Of keys that are all different; their places are their positions.
     pub(super) fn of_distinct(keys: &[[u64; W]]) -> Self {
-        let mut tally = Tally::new(keys.len());
+        let mut tally = KeyTally::new(keys.len());
         keys.iter().for_each(|key| {
             tally.add(key, 0);
         });
@@ -162,7 +162,7 @@ pub(super) fn tally_apart<'a, const W: usize>(
 }
 
 fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32], distinct: usize) -> FrequencySet<W> {
-    let mut tally = Tally::new(distinct);
+    let mut tally = KeyTally::new(distinct);
     for (key, &count) in keys.iter().zip(counts) {
         tally.add(key, count);
     }
@@ -173,7 +173,7 @@ fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32], distinct: usize)
 fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let total: usize = parts.iter().map(FrequencySet::len).sum();
     if total <= 2 * CHUNK {
-        let mut tally = Tally::<W>::new(total / 2);
+        let mut tally = KeyTally::<W>::new(total / 2);
         for part in &parts {
             for (key, &count) in part.keys.iter().zip(&part.counts) {
                 tally.add(key, count);
@@ -187,7 +187,7 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
         parallel::map_items(parts, |_, part| by_partition(part, &splitters));
     let add_up_partition = |partition: usize| {
         let size: usize = split.iter().map(|(_, starts)| starts[partition + 1] - starts[partition]).sum();
-        let mut entries: Vec<Entry<W>> = Vec::with_capacity(size);
+        let mut entries: Vec<KeyCount<W>> = Vec::with_capacity(size);
         for (part, starts) in &split {
             let range = starts[partition]..starts[partition + 1];
             entries.extend(part.keys[range.clone()].iter().copied().zip(part.counts[range].iter().copied()));
@@ -211,7 +211,7 @@ fn in_a_row<const W: usize>(parts: Vec<FrequencySet<W>>, ordered: bool) -> Frequ
 }
 
 fn bring_into_order<const W: usize>(set: &mut FrequencySet<W>) {
-    let mut entries: Vec<Entry<W>> = set.keys.iter().copied().zip(set.counts.iter().copied()).collect();
+    let mut entries: Vec<KeyCount<W>> = set.keys.iter().copied().zip(set.counts.iter().copied()).collect();
     sort(&mut entries);
     for (place, (key, count)) in entries.into_iter().enumerate() {
         (set.keys[place], set.counts[place]) = (key, count);

@@ -111,7 +111,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::frequency::{FrequencySet, Layout, Recoding};
+    use crate::frequency::{FrequencySet, Layout, LevelChange};
 
     /// Against a count of the rows: the values of every entry, and where the entries come to lie in
     /// a coarser set.
@@ -145,7 +145,7 @@ mod tests {
                 .collect();
             assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "seed {seed}");
             let halves: Vec<u32> = (0..cardinalities[1] as u32).map(|code| code / 2).collect();
-            let recoding = Recoding::new(&layout, [(1, halves.as_slice())]);
+            let recoding = LevelChange::new(&layout, [(1, halves.as_slice())]);
             let coarse = base.roll_up(&recoding);
             for (entry, place) in coarse.places_of(&base, &recoding).into_iter().enumerate() {
                 let [first, second, last] = of_key(&base.keys()[entry]);

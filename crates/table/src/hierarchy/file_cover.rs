@@ -12,7 +12,7 @@ use crate::error::TableError;
 
 /// The leaf of each row, checked to be of the column's kind and there only once.
 pub(super) struct Leaves {
-    axis: Axis,
+    axis: CoverAxis,
     lines: Vec<u64>,
     /// The row of the missing value.
     pub(super) missing_row: Option<usize>,
@@ -20,7 +20,7 @@ pub(super) struct Leaves {
     pub(super) missing_row_in_use: Option<usize>,
 }
 
-enum Axis {
+enum CoverAxis {
     /// Each row's text, in the order of the file, and the row of each text.
     Texts(Vec<String>, HashMap<String, usize>),
     /// Each row's number or date (the missing value has none), the rows in ascending order, and
@@ -44,33 +44,33 @@ impl Leaves {
     /// For each value present, the row of its leaf.
     pub(super) fn rows_of(&self, domain: &Domain) -> Vec<Option<usize>> {
         match (&self.axis, domain.values()) {
-            (Axis::Texts(_, rows), Values::Category(values)) => {
+            (CoverAxis::Texts(_, rows), Values::Category(values)) => {
                 values.iter().map(|value| rows.get(value.as_ref()).copied()).collect()
             }
             (_, Values::Integer(values)) => values.iter().map(|x| self.row_at(Bound::Integer(*x))).collect(),
             (_, Values::Float(values)) => values.iter().map(|x| self.row_at(Bound::Float(*x))).collect(),
             (_, Values::Date(values)) => values.iter().map(|x| self.row_at(Bound::Date(*x))).collect(),
-            (Axis::Bounds { .. }, Values::Category(values)) => vec![None; values.len()],
+            (CoverAxis::Bounds { .. }, Values::Category(values)) => vec![None; values.len()],
         }
     }
 
     /// The row whose leaf a text stands for.
     pub(super) fn row_of(&self, text: &str) -> Option<usize> {
         match &self.axis {
-            Axis::Texts(_, rows) => rows.get(text).copied(),
-            Axis::Bounds { kind, .. } => parse_bound(*kind, text).and_then(|bound| self.row_at(bound)),
+            CoverAxis::Texts(_, rows) => rows.get(text).copied(),
+            CoverAxis::Bounds { kind, .. } => parse_bound(*kind, text).and_then(|bound| self.row_at(bound)),
         }
     }
 
     fn row_at(&self, value: Bound) -> Option<usize> {
-        let Axis::Bounds { of_row, ascending, .. } = &self.axis else { return None };
+        let CoverAxis::Bounds { of_row, ascending, .. } = &self.axis else { return None };
         let place = ascending.partition_point(|row| of_row[*row].is_some_and(|bound| bound < value));
         ascending.get(place).copied().filter(|row| of_row[*row] == Some(value))
     }
 
     /// A leaf that would be the given text if it were not for spaces around it, and its line.
     pub(super) fn but_for_spaces(&self, text: &str) -> Option<(String, u64)> {
-        let Axis::Texts(texts, _) = &self.axis else { return None };
+        let CoverAxis::Texts(texts, _) = &self.axis else { return None };
         let row = texts.iter().position(|leaf| leaf.trim() == text.trim())?;
         Some((texts[row].clone(), self.lines[row]))
     }
@@ -78,8 +78,8 @@ impl Leaves {
     /// The text of a row's leaf as the data would print it; the missing value's is empty.
     fn text(&self, row: usize) -> String {
         match &self.axis {
-            Axis::Texts(texts, _) => texts[row].clone(),
-            Axis::Bounds { of_row, .. } => of_row[row].map_or_else(String::new, |bound| bound.to_string()),
+            CoverAxis::Texts(texts, _) => texts[row].clone(),
+            CoverAxis::Bounds { of_row, .. } => of_row[row].map_or_else(String::new, |bound| bound.to_string()),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Leaves {
 pub(super) fn cover(leaves: &Leaves, rows: &[usize], and_missing: bool) -> Cover {
     let missing_inside = leaves.missing_row.is_some_and(|missing| rows.binary_search(&missing).is_ok());
     let mut ordered = rows.to_vec();
-    if let Axis::Bounds { kind, of_row, place, .. } = &leaves.axis {
+    if let CoverAxis::Bounds { kind, of_row, place, .. } = &leaves.axis {
         ordered.sort_by_key(|row| place[*row]);
         if let ([first, .., last] | [first @ last], false) = (ordered.as_slice(), missing_inside || and_missing)
             && let Some(cover) =
@@ -145,7 +145,7 @@ fn missing_row(file: &HierarchyFile<'_>, rows: &LevelRows<'_>) -> Result<Option<
     Ok(found)
 }
 
-fn texts(file: &HierarchyFile<'_>, rows: &LevelRows<'_>, missing_row: Option<usize>) -> Result<Axis, TableError> {
+fn texts(file: &HierarchyFile<'_>, rows: &LevelRows<'_>, missing_row: Option<usize>) -> Result<CoverAxis, TableError> {
     let mut texts = Vec::with_capacity(rows.len());
     let mut row_of_text: HashMap<String, usize> = HashMap::with_capacity(rows.len());
     for row in 0..rows.len() {
@@ -159,7 +159,7 @@ fn texts(file: &HierarchyFile<'_>, rows: &LevelRows<'_>, missing_row: Option<usi
         }
         texts.push(text.to_owned());
     }
-    Ok(Axis::Texts(texts, row_of_text))
+    Ok(CoverAxis::Texts(texts, row_of_text))
 }
 
 fn bounds(
@@ -167,7 +167,7 @@ fn bounds(
     rows: &LevelRows<'_>,
     missing_row: Option<usize>,
     kind: Kind,
-) -> Result<Axis, TableError> {
+) -> Result<CoverAxis, TableError> {
     let mut of_row = Vec::with_capacity(rows.len());
     for row in 0..rows.len() {
         let text = rows.cell(row, 0);
@@ -202,7 +202,7 @@ fn bounds(
     if missing_row.is_some() {
         ascending.pop();
     }
-    Ok(Axis::Bounds { kind, of_row, ascending, place })
+    Ok(CoverAxis::Bounds { kind, of_row, ascending, place })
 }
 
 fn parse_bound(kind: Kind, text: &str) -> Option<Bound> {

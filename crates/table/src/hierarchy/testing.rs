@@ -1,4 +1,4 @@
-//! What the tests of the hierarchy families share.
+//! Shared parts of the tests of the hierarchy families.
 
 use super::{Bound, Cover, Hierarchy, HierarchySpec};
 use crate::domain::{Domain, Kind, Values};
@@ -62,8 +62,8 @@ pub(super) fn covers(cover: &Cover, domain: &Domain, code: u32) -> bool {
     }
 }
 
-/// What every hierarchy must be, whatever it was built from. `context` names the case when it
-/// fails.
+/// Asserts what holds for every hierarchy, whatever it was built from. `context` names the case
+/// when it fails.
 pub(super) fn check(hierarchy: &Hierarchy, domain: &Domain, context: &str) {
     let cardinality = domain.cardinality();
     let levels = hierarchy.levels();

@@ -1,4 +1,4 @@
-//! What holds for hierarchies of every family, over random domains and declarations.
+//! Properties of hierarchies of every family, over random domains and declarations.
 
 use std::fmt::Write as _;
 

@@ -16,9 +16,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, TimeUnit};
 use parquet::basic::TimeUnit as StoredUnit;
 
-use super::assemble::{AssembleError, Gathered, Piece, assemble};
+use super::assemble::{AssembleError, Gathered, WorkerCodes, assemble};
 use super::header::check_names;
-use super::parquet::{CellType, ColumnCoder, Unfit, Value};
+use super::parquet::{CellType, ColumnCoder, ParquetValue, Unfit};
 use super::{LIMITS, ReadOptions};
 use crate::spill::Kept;
 use crate::{InputError, Table, TableError, parallel};
@@ -167,7 +167,7 @@ fn gather(
         name: name.to_owned(),
         kind: cells.kind(),
         is_text: cells == CellType::Text,
-        pieces: vec![Piece { worker: 0, rows, codes: Some(Kept::Memory(coder.take_codes())) }],
+        pieces: vec![WorkerCodes { worker: 0, rows, codes: Some(Kept::Memory(coder.take_codes())) }],
         dictionaries: vec![Some(coder.into_dictionary())],
     })
 }
@@ -240,46 +240,52 @@ fn code_of(coder: &mut ColumnCoder, array: &dyn Array, row: usize) -> Result<Opt
     }
     let value = match array.data_type() {
         DataType::Null => return Ok(None),
-        DataType::Boolean => Value::Boolean(array.as_boolean().value(row)),
-        DataType::Int8 => Value::Int32(number::<Int8Type>(array, row).into()),
-        DataType::Int16 => Value::Int32(number::<Int16Type>(array, row).into()),
-        DataType::Int32 => Value::Int32(number::<Int32Type>(array, row)),
-        DataType::Int64 => Value::Int64(number::<Int64Type>(array, row)),
-        DataType::UInt8 => Value::Int32(number::<UInt8Type>(array, row).into()),
-        DataType::UInt16 => Value::Int32(number::<UInt16Type>(array, row).into()),
+        DataType::Boolean => ParquetValue::Boolean(array.as_boolean().value(row)),
+        DataType::Int8 => ParquetValue::Int32(number::<Int8Type>(array, row).into()),
+        DataType::Int16 => ParquetValue::Int32(number::<Int16Type>(array, row).into()),
+        DataType::Int32 => ParquetValue::Int32(number::<Int32Type>(array, row)),
+        DataType::Int64 => ParquetValue::Int64(number::<Int64Type>(array, row)),
+        DataType::UInt8 => ParquetValue::Int32(number::<UInt8Type>(array, row).into()),
+        DataType::UInt16 => ParquetValue::Int32(number::<UInt16Type>(array, row).into()),
         // The coder takes the bits for a number without a sign.
-        DataType::UInt32 => Value::Int32(number::<UInt32Type>(array, row) as i32),
-        DataType::UInt64 => Value::Int64(number::<UInt64Type>(array, row) as i64),
-        DataType::Float16 => Value::Float(number::<Float16Type>(array, row).to_f32()),
-        DataType::Float32 => Value::Float(number::<Float32Type>(array, row)),
-        DataType::Float64 => Value::Double(number::<Float64Type>(array, row)),
-        DataType::Date32 => Value::Int32(number::<Date32Type>(array, row)),
+        DataType::UInt32 => ParquetValue::Int32(number::<UInt32Type>(array, row) as i32),
+        DataType::UInt64 => ParquetValue::Int64(number::<UInt64Type>(array, row) as i64),
+        DataType::Float16 => ParquetValue::Float(number::<Float16Type>(array, row).to_f32()),
+        DataType::Float32 => ParquetValue::Float(number::<Float32Type>(array, row)),
+        DataType::Float64 => ParquetValue::Double(number::<Float64Type>(array, row)),
+        DataType::Date32 => ParquetValue::Int32(number::<Date32Type>(array, row)),
         DataType::Date64 => {
             let days = number::<Date64Type>(array, row).div_euclid(MILLIS_PER_DAY);
-            Value::Int32(i32::try_from(days).map_err(|_| beyond("a date"))?)
+            ParquetValue::Int32(i32::try_from(days).map_err(|_| beyond("a date"))?)
         }
-        DataType::Duration(TimeUnit::Second) => Value::Int64(number::<DurationSecondType>(array, row)),
-        DataType::Duration(TimeUnit::Millisecond) => Value::Int64(number::<DurationMillisecondType>(array, row)),
-        DataType::Duration(TimeUnit::Microsecond) => Value::Int64(number::<DurationMicrosecondType>(array, row)),
-        DataType::Duration(TimeUnit::Nanosecond) => Value::Int64(number::<DurationNanosecondType>(array, row)),
+        DataType::Duration(TimeUnit::Second) => ParquetValue::Int64(number::<DurationSecondType>(array, row)),
+        DataType::Duration(TimeUnit::Millisecond) => ParquetValue::Int64(number::<DurationMillisecondType>(array, row)),
+        DataType::Duration(TimeUnit::Microsecond) => ParquetValue::Int64(number::<DurationMicrosecondType>(array, row)),
+        DataType::Duration(TimeUnit::Nanosecond) => ParquetValue::Int64(number::<DurationNanosecondType>(array, row)),
         DataType::Timestamp(TimeUnit::Second, _) => {
             let millis = number::<TimestampSecondType>(array, row).checked_mul(1000);
-            Value::Int64(millis.ok_or_else(|| beyond("a timestamp"))?)
+            ParquetValue::Int64(millis.ok_or_else(|| beyond("a timestamp"))?)
         }
-        DataType::Timestamp(TimeUnit::Millisecond, _) => Value::Int64(number::<TimestampMillisecondType>(array, row)),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => Value::Int64(number::<TimestampMicrosecondType>(array, row)),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => Value::Int64(number::<TimestampNanosecondType>(array, row)),
-        DataType::Decimal32(..) => Value::Int32(number::<Decimal32Type>(array, row)),
-        DataType::Decimal64(..) => Value::Int64(number::<Decimal64Type>(array, row)),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            ParquetValue::Int64(number::<TimestampMillisecondType>(array, row))
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            ParquetValue::Int64(number::<TimestampMicrosecondType>(array, row))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            ParquetValue::Int64(number::<TimestampNanosecondType>(array, row))
+        }
+        DataType::Decimal32(..) => ParquetValue::Int32(number::<Decimal32Type>(array, row)),
+        DataType::Decimal64(..) => ParquetValue::Int64(number::<Decimal64Type>(array, row)),
         DataType::Decimal128(..) => {
-            return coder.code_of(Value::Bytes(&number::<Decimal128Type>(array, row).to_be_bytes())).map(Some);
+            return coder.code_of(ParquetValue::Bytes(&number::<Decimal128Type>(array, row).to_be_bytes())).map(Some);
         }
         DataType::Decimal256(..) => {
-            return coder.code_of(Value::Bytes(&number::<Decimal256Type>(array, row).to_be_bytes())).map(Some);
+            return coder.code_of(ParquetValue::Bytes(&number::<Decimal256Type>(array, row).to_be_bytes())).map(Some);
         }
-        DataType::Utf8 => Value::Bytes(array.as_string::<i32>().value(row).as_bytes()),
-        DataType::LargeUtf8 => Value::Bytes(array.as_string::<i64>().value(row).as_bytes()),
-        DataType::Utf8View => Value::Bytes(array.as_string_view().value(row).as_bytes()),
+        DataType::Utf8 => ParquetValue::Bytes(array.as_string::<i32>().value(row).as_bytes()),
+        DataType::LargeUtf8 => ParquetValue::Bytes(array.as_string::<i64>().value(row).as_bytes()),
+        DataType::Utf8View => ParquetValue::Bytes(array.as_string_view().value(row).as_bytes()),
         _ => return Err(("a type that has no place in a table".to_owned(), "omit the column")),
     };
     coder.code_of(value).map(Some)

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::ReadOptions;
 use super::header::shorten;
 use super::interner::Interner;
-use super::reading::{Doubt, Reading};
+use super::reading::{ColumnReading, Doubt};
 use crate::domain::Typed;
 use crate::spill::{Kept, SpillFile};
 use crate::{Codes, Column, Domain, InputError, Kind, Table, TableError, parallel, with_codes};
@@ -21,11 +21,11 @@ pub(super) struct Gathered {
     /// One per worker; `None` if that worker never met the column.
     pub(super) dictionaries: Vec<Option<Interner>>,
     /// In the order of the rows.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<WorkerCodes>,
 }
 
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct WorkerCodes {
     pub(super) worker: usize,
     pub(super) rows: usize,
     /// Codes of that worker's dictionary; `None` when every cell is absent.
@@ -103,8 +103,8 @@ pub(super) fn assemble(
     Ok(Table { columns, rows, header, warnings })
 }
 
-/// What is made of every column once its values are known, and warnings. The first cell that does
-/// not fit wins, whichever column it is in.
+/// The columns, made once their values are known, and warnings. The first cell that does not fit
+/// wins, whichever column it is in.
 pub(super) fn settle_all<T: Send>(
     columns: Vec<Gathered>,
     place: &str,
@@ -148,7 +148,7 @@ pub(super) struct Settled {
     pub(super) name: String,
     pub(super) domain: Domain,
     maps: Vec<Vec<u32>>,
-    pieces: Vec<Piece>,
+    pieces: Vec<WorkerCodes>,
 }
 
 impl Settled {
@@ -197,7 +197,7 @@ fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Do
     let present: Vec<u32> = (1..ends.len() as u32).filter(|&code| !is_null(code)).collect();
     let missing = absent || present.len() + 1 < ends.len();
     let present_texts: Vec<&str> = present.iter().map(|&code| text_of(code)).collect();
-    let reading = Reading::new(&name, kind, is_text, options);
+    let reading = ColumnReading::new(&name, kind, is_text, options);
     let typed = reading.typed(&present_texts, missing).and_then(|typed| {
         match options.as_released && reading.declared().is_some() {
             // A number that a program stored has one text, whatever its width.
@@ -259,7 +259,7 @@ fn merge(dictionaries: Vec<Option<Interner>>) -> (Interner, Vec<Vec<u32>>) {
 
 /// The first row whose merged code is marked, and that code.
 fn first_cell(
-    pieces: &[Piece],
+    pieces: &[WorkerCodes],
     maps: &[Vec<u32>],
     marked: &[bool],
     file: Option<&SpillFile>,

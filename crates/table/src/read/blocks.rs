@@ -6,10 +6,10 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::Limits;
+use super::ReadLimits;
 use super::interner::PADDING;
 use super::marks::Marks;
-use super::source::Source;
+use super::source::SourceBytes;
 use crate::{InputError, TableError};
 
 /// Where quoted fields can begin. Formats whose records are single lines have no quoting.
@@ -51,18 +51,18 @@ pub(super) fn lines_in(bytes: &[u8]) -> u64 {
 }
 
 pub(super) struct Blocks<'a> {
-    source: Source<'a>,
+    source: SourceBytes<'a>,
     /// Bytes already read that belong to the next block.
     carried: Vec<u8>,
     ended: bool,
     quoting: Option<Quoting>,
-    limits: Limits,
+    limits: ReadLimits,
     index: usize,
     line: u64,
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(source: Source<'a>, quoting: Option<Quoting>, limits: &Limits) -> Blocks<'a> {
+    pub(super) fn new(source: SourceBytes<'a>, quoting: Option<Quoting>, limits: &ReadLimits) -> Blocks<'a> {
         Blocks { source, carried: Vec::new(), ended: false, quoting, limits: *limits, index: 0, line: 1 }
     }
 

@@ -10,11 +10,11 @@ use std::fmt::Display;
 
 use hashbrown::HashMap;
 
-use super::assemble::{AssembleError, Gathered, Piece, assemble, widen};
+use super::assemble::{AssembleError, Gathered, WorkerCodes, assemble, widen};
 use super::header::{check_names, shorten};
 use super::interner::{ABSENT, Interner};
-use super::part::Part;
-use super::{LIMITS, Limits, ReadOptions};
+use super::part::CodedFile;
+use super::{LIMITS, ReadLimits, ReadOptions};
 use crate::date::Date;
 use crate::spill::Kept;
 use crate::{Codes, Kind, Table, TableError};
@@ -28,7 +28,7 @@ const PLACE: &str = "table in memory";
 
 /// The cells of one column; `None` is missing.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cells {
+pub enum ColumnCells {
     Integers(Vec<Option<i64>>),
     /// Finite numbers only.
     Floats(Vec<Option<f64>>),
@@ -44,15 +44,15 @@ pub enum Cells {
     },
 }
 
-impl Cells {
+impl ColumnCells {
     pub fn len(&self) -> usize {
         match self {
-            Cells::Integers(cells) => cells.len(),
-            Cells::Floats(cells) => cells.len(),
-            Cells::Texts(cells) => cells.len(),
-            Cells::Dates(cells) => cells.len(),
-            Cells::Booleans(cells) => cells.len(),
-            Cells::Dictionary { codes, .. } => codes.len(),
+            ColumnCells::Integers(cells) => cells.len(),
+            ColumnCells::Floats(cells) => cells.len(),
+            ColumnCells::Texts(cells) => cells.len(),
+            ColumnCells::Dates(cells) => cells.len(),
+            ColumnCells::Booleans(cells) => cells.len(),
+            ColumnCells::Dictionary { codes, .. } => codes.len(),
         }
     }
 
@@ -63,25 +63,25 @@ impl Cells {
     /// The kind that the type declares; `None` where the texts decide.
     fn kind(&self) -> Option<Kind> {
         match self {
-            Cells::Integers(_) => Some(Kind::Integer),
-            Cells::Floats(_) => Some(Kind::Float),
-            Cells::Dates(_) => Some(Kind::Date),
-            Cells::Booleans(_) => Some(Kind::Category),
-            Cells::Texts(_) | Cells::Dictionary { .. } => None,
+            ColumnCells::Integers(_) => Some(Kind::Integer),
+            ColumnCells::Floats(_) => Some(Kind::Float),
+            ColumnCells::Dates(_) => Some(Kind::Date),
+            ColumnCells::Booleans(_) => Some(Kind::Category),
+            ColumnCells::Texts(_) | ColumnCells::Dictionary { .. } => None,
         }
     }
 
     /// The first row that cannot be taken.
-    fn check(&self, limits: &Limits) -> Result<(), (usize, Problem)> {
+    fn check(&self, limits: &ReadLimits) -> Result<(), (usize, CellProblem)> {
         match self {
-            Cells::Integers(_) | Cells::Dates(_) | Cells::Booleans(_) => Ok(()),
-            Cells::Floats(cells) => check_each(cells, |value| {
+            ColumnCells::Integers(_) | ColumnCells::Dates(_) | ColumnCells::Booleans(_) => Ok(()),
+            ColumnCells::Floats(cells) => check_each(cells, |value| {
                 let hint = "give a value that is unknown as `None`";
                 if value.is_finite() { Ok(()) } else { Err((format!("`{value}` is not a number"), hint)) }
             }),
-            Cells::Texts(cells) => check_each(cells, |text| check_text(text, limits)),
-            Cells::Dictionary { values, codes } => {
-                let values_checked: Vec<Result<(), Problem>> =
+            ColumnCells::Texts(cells) => check_each(cells, |text| check_text(text, limits)),
+            ColumnCells::Dictionary { values, codes } => {
+                let values_checked: Vec<Result<(), CellProblem>> =
                     values.iter().map(|value| check_text(value, limits)).collect();
                 check_each(codes, |&position| {
                     let outside = || {
@@ -95,60 +95,60 @@ impl Cells {
     }
 }
 
-impl From<Vec<Option<i64>>> for Cells {
-    fn from(cells: Vec<Option<i64>>) -> Cells {
-        Cells::Integers(cells)
+impl From<Vec<Option<i64>>> for ColumnCells {
+    fn from(cells: Vec<Option<i64>>) -> ColumnCells {
+        ColumnCells::Integers(cells)
     }
 }
 
-impl From<Vec<i64>> for Cells {
-    fn from(cells: Vec<i64>) -> Cells {
-        Cells::Integers(cells.into_iter().map(Some).collect())
+impl From<Vec<i64>> for ColumnCells {
+    fn from(cells: Vec<i64>) -> ColumnCells {
+        ColumnCells::Integers(cells.into_iter().map(Some).collect())
     }
 }
 
-impl From<Vec<Option<f64>>> for Cells {
-    fn from(cells: Vec<Option<f64>>) -> Cells {
-        Cells::Floats(cells)
+impl From<Vec<Option<f64>>> for ColumnCells {
+    fn from(cells: Vec<Option<f64>>) -> ColumnCells {
+        ColumnCells::Floats(cells)
     }
 }
 
-impl From<Vec<f64>> for Cells {
-    fn from(cells: Vec<f64>) -> Cells {
-        Cells::Floats(cells.into_iter().map(Some).collect())
+impl From<Vec<f64>> for ColumnCells {
+    fn from(cells: Vec<f64>) -> ColumnCells {
+        ColumnCells::Floats(cells.into_iter().map(Some).collect())
     }
 }
 
-impl From<Vec<Option<String>>> for Cells {
-    fn from(cells: Vec<Option<String>>) -> Cells {
-        Cells::Texts(cells)
+impl From<Vec<Option<String>>> for ColumnCells {
+    fn from(cells: Vec<Option<String>>) -> ColumnCells {
+        ColumnCells::Texts(cells)
     }
 }
 
-impl From<Vec<String>> for Cells {
-    fn from(cells: Vec<String>) -> Cells {
-        Cells::Texts(cells.into_iter().map(Some).collect())
+impl From<Vec<String>> for ColumnCells {
+    fn from(cells: Vec<String>) -> ColumnCells {
+        ColumnCells::Texts(cells.into_iter().map(Some).collect())
     }
 }
 
-impl From<Vec<&str>> for Cells {
-    fn from(cells: Vec<&str>) -> Cells {
-        Cells::Texts(cells.into_iter().map(|cell| Some(cell.to_owned())).collect())
+impl From<Vec<&str>> for ColumnCells {
+    fn from(cells: Vec<&str>) -> ColumnCells {
+        ColumnCells::Texts(cells.into_iter().map(|cell| Some(cell.to_owned())).collect())
     }
 }
 
-impl From<Vec<bool>> for Cells {
-    fn from(cells: Vec<bool>) -> Cells {
-        Cells::Booleans(cells.into_iter().map(Some).collect())
+impl From<Vec<bool>> for ColumnCells {
+    fn from(cells: Vec<bool>) -> ColumnCells {
+        ColumnCells::Booleans(cells.into_iter().map(Some).collect())
     }
 }
 
 /// A table that grows by records or by batches of columns.
 #[derive(Debug, Clone)]
 pub struct TableBuilder {
-    columns: Vec<Growing>,
+    columns: Vec<GrowingColumn>,
     rows: usize,
-    limits: Limits,
+    limits: ReadLimits,
     /// Whether texts are as people write them, and not numbers that a program stored.
     is_text: bool,
     /// Where the cells come from, for errors.
@@ -165,7 +165,7 @@ impl TableBuilder {
     pub(super) fn of_stored_values(
         names: Vec<String>,
         place: &str,
-        limits: &Limits,
+        limits: &ReadLimits,
     ) -> Result<TableBuilder, TableError> {
         let builder = TableBuilder::with_limits(names, place, *limits)?;
         Ok(TableBuilder { is_text: false, ..builder })
@@ -174,11 +174,11 @@ impl TableBuilder {
     pub(super) fn with_limits<N: Into<String>>(
         names: impl IntoIterator<Item = N>,
         place: &str,
-        limits: Limits,
+        limits: ReadLimits,
     ) -> Result<TableBuilder, TableError> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         check_names(place, &names, &limits)?;
-        let columns = names.into_iter().map(Growing::new).collect();
+        let columns = names.into_iter().map(GrowingColumn::new).collect();
         Ok(TableBuilder { columns, rows: 0, limits, is_text: true, place: place.to_owned() })
     }
 
@@ -225,12 +225,12 @@ impl TableBuilder {
 
     /// Appends rows given as columns of equal length, in the order of the names. A batch that is
     /// refused changes no row.
-    pub fn push_columns(&mut self, batch: Vec<Cells>) -> Result<(), TableError> {
+    pub fn push_columns(&mut self, batch: Vec<ColumnCells>) -> Result<(), TableError> {
         if batch.len() != self.columns.len() {
             let problem = format!("{} columns for {} names", batch.len(), self.columns.len());
             return Err(TableError::input(&self.place, problem, "give one column per name"));
         }
-        let rows = batch.first().map_or(0, Cells::len);
+        let rows = batch.first().map_or(0, ColumnCells::len);
         for (column, cells) in self.columns.iter().zip(&batch) {
             if cells.len() != rows {
                 let place = format!("column {}", column.name);
@@ -257,7 +257,7 @@ impl TableBuilder {
     /// about files.
     pub fn finish(self, options: &ReadOptions) -> Result<Table, TableError> {
         let place = self.place.clone();
-        let Part { header, columns, rows, .. } = self.into_part(options, Box::new(|_| String::new()))?;
+        let CodedFile { header, columns, rows, .. } = self.into_part(options, Box::new(|_| String::new()))?;
         assemble(header, columns, rows, &place, options).map_err(|error| match error {
             AssembleError::Table(error) => error,
             AssembleError::Unfit(unfit) => {
@@ -271,7 +271,7 @@ impl TableBuilder {
         self,
         options: &ReadOptions,
         place_of: Box<dyn Fn(usize) -> String + 'a>,
-    ) -> Result<Part<'a>, TableError> {
+    ) -> Result<CodedFile<'a>, TableError> {
         let rows = self.rows;
         if rows == 0 {
             return Err(TableError::input(
@@ -287,9 +287,9 @@ impl TableBuilder {
             kind: column.kind,
             is_text: self.is_text && column.kind.is_none(),
             dictionaries: vec![Some(column.dictionary)],
-            pieces: vec![Piece { worker: 0, rows, codes: Some(Kept::Memory(column.codes)) }],
+            pieces: vec![WorkerCodes { worker: 0, rows, codes: Some(Kept::Memory(column.codes)) }],
         });
-        Ok(Part { header, columns: gathered.collect(), rows, warnings: Vec::new(), place_of })
+        Ok(CodedFile { header, columns: gathered.collect(), rows, warnings: Vec::new(), place_of })
     }
 
     fn check_rows(&self, more: usize) -> Result<(), TableError> {
@@ -300,7 +300,7 @@ impl TableBuilder {
         Err(TableError::input(&self.place, problem, "divide the data into parts"))
     }
 
-    fn refuse(&self, row: usize, column: &Growing, (problem, hint): Problem) -> TableError {
+    fn refuse(&self, row: usize, column: &GrowingColumn, (problem, hint): CellProblem) -> TableError {
         TableError::input(cell_place(&self.place, row, &column.name), problem, hint)
     }
 }
@@ -309,20 +309,20 @@ impl Table {
     /// A table from named columns of equal length.
     ///
     /// ```
-    /// use hedgerow_table::{Cells, Table, read::ReadOptions};
+    /// use hedgerow_table::{ColumnCells, Table, read::ReadOptions};
     ///
-    /// let age = Cells::from(vec![Some(31), None]);
-    /// let sex = Cells::from(vec!["f", "m"]);
+    /// let age = ColumnCells::from(vec![Some(31), None]);
+    /// let sex = ColumnCells::from(vec!["f", "m"]);
     /// let columns = [("age", age), ("sex", sex)];
     /// let table = Table::from_columns(columns, &ReadOptions::default())?;
     /// assert_eq!(table.column("age").unwrap().text(0), "31");
     /// # Ok::<(), hedgerow_table::TableError>(())
     /// ```
     pub fn from_columns<N: Into<String>>(
-        columns: impl IntoIterator<Item = (N, Cells)>,
+        columns: impl IntoIterator<Item = (N, ColumnCells)>,
         options: &ReadOptions,
     ) -> Result<Table, TableError> {
-        let (names, cells): (Vec<String>, Vec<Cells>) =
+        let (names, cells): (Vec<String>, Vec<ColumnCells>) =
             columns.into_iter().map(|(name, cells)| (name.into(), cells)).unzip();
         let mut builder = TableBuilder::new(names)?;
         builder.push_columns(cells)?;
@@ -357,10 +357,10 @@ fn cell_place(place: &str, row: usize, column: &str) -> String {
 }
 
 /// The problem with a cell, and a hint.
-type Problem = (String, &'static str);
+type CellProblem = (String, &'static str);
 
 #[derive(Debug, Clone)]
-struct Growing {
+struct GrowingColumn {
     name: String,
     kind: Option<Kind>,
     /// Whether a row has settled the kind.
@@ -371,9 +371,9 @@ struct Growing {
     codes: Codes,
 }
 
-impl Growing {
-    fn new(name: String) -> Growing {
-        Growing {
+impl GrowingColumn {
+    fn new(name: String) -> GrowingColumn {
+        GrowingColumn {
             name,
             kind: None,
             typed: false,
@@ -399,16 +399,16 @@ impl Growing {
     }
 
     /// Appends cells that were checked.
-    fn append(&mut self, cells: &Cells) {
+    fn append(&mut self, cells: &ColumnCells) {
         match cells {
-            Cells::Integers(cells) => self.each(cells, |column, value| column.number(*value as u64, value)),
-            Cells::Floats(cells) => self.each(cells, |column, value| column.number(value.to_bits(), value)),
-            Cells::Dates(cells) => self.each(cells, |column, &day| column.number(day as u64, &Date(day))),
-            Cells::Booleans(cells) => {
+            ColumnCells::Integers(cells) => self.each(cells, |column, value| column.number(*value as u64, value)),
+            ColumnCells::Floats(cells) => self.each(cells, |column, value| column.number(value.to_bits(), value)),
+            ColumnCells::Dates(cells) => self.each(cells, |column, &day| column.number(day as u64, &Date(day))),
+            ColumnCells::Booleans(cells) => {
                 self.each(cells, |column, &truth| column.dictionary.code(if truth { b"true" } else { b"false" }));
             }
-            Cells::Texts(cells) => self.each(cells, |column, text| column.dictionary.code(text.as_bytes())),
-            Cells::Dictionary { values, codes } => {
+            ColumnCells::Texts(cells) => self.each(cells, |column, text| column.dictionary.code(text.as_bytes())),
+            ColumnCells::Dictionary { values, codes } => {
                 // A value that no cell has does not enter the table, so it is coded when a cell
                 // first has it.
                 let mut known: Vec<Option<u32>> = vec![None; values.len()];
@@ -420,7 +420,7 @@ impl Growing {
         }
     }
 
-    fn each<T>(&mut self, cells: &[Option<T>], mut code: impl FnMut(&mut Growing, &T) -> u32) {
+    fn each<T>(&mut self, cells: &[Option<T>], mut code: impl FnMut(&mut GrowingColumn, &T) -> u32) {
         for cell in cells {
             let code = cell.as_ref().map_or(ABSENT, |value| code(self, value));
             self.push(code);
@@ -433,13 +433,16 @@ impl Growing {
     }
 }
 
-fn check_each<T>(cells: &[Option<T>], check: impl Fn(&T) -> Result<(), Problem>) -> Result<(), (usize, Problem)> {
+fn check_each<T>(
+    cells: &[Option<T>],
+    check: impl Fn(&T) -> Result<(), CellProblem>,
+) -> Result<(), (usize, CellProblem)> {
     let check =
         |(row, cell): (usize, &Option<T>)| cell.as_ref().map_or(Ok(()), &check).map_err(|problem| (row, problem));
     cells.iter().enumerate().try_for_each(check)
 }
 
-fn check_text(text: &str, limits: &Limits) -> Result<(), Problem> {
+fn check_text(text: &str, limits: &ReadLimits) -> Result<(), CellProblem> {
     if text.len() > limits.field_bytes {
         return Err((format!("a text of over {} bytes", limits.field_bytes), "omit the column, or shorten the text"));
     }

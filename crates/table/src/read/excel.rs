@@ -11,15 +11,19 @@ use std::path::Path;
 use calamine::{DataRef, ExcelDateTime, Reader, SheetType, Xlsx, XlsxError};
 
 use super::build::TableBuilder;
-use super::part::Part;
+use super::part::CodedFile;
 use super::source::open_file;
-use super::{Limits, ReadOptions};
+use super::{ReadLimits, ReadOptions};
 use crate::{InputError, TableError};
 
 /// How often a reader looks whether the work was canceled.
 const ROWS_BETWEEN_CHECKS: usize = 4096;
 
-pub(super) fn read<'a>(path: &'a Path, options: &ReadOptions, limits: &Limits) -> Result<Part<'a>, TableError> {
+pub(super) fn read<'a>(
+    path: &'a Path,
+    options: &ReadOptions,
+    limits: &ReadLimits,
+) -> Result<CodedFile<'a>, TableError> {
     let (file, length) = open_file(path)?;
     options.progress.stage("read", Some(length));
     // The decoder asserts what a damaged file may break.
@@ -33,15 +37,15 @@ fn read_first_sheet<'a>(
     file: impl Read + Seek,
     path: &'a Path,
     options: &ReadOptions,
-    limits: &Limits,
-) -> Result<Part<'a>, TableError> {
+    limits: &ReadLimits,
+) -> Result<CodedFile<'a>, TableError> {
     let mut workbook = Xlsx::new(file).map_err(|error| refuse(path, error))?;
     let is_sheet = |sheet: &&calamine::Sheet| sheet.typ == SheetType::WorkSheet;
     let names: Vec<String> = workbook.sheets_metadata().iter().filter(is_sheet).map(|s| s.name.clone()).collect();
     let Some((first, others)) = names.split_first() else { return Err(not_excel(path, "it has no sheet")) };
     let mut cells = workbook.worksheet_cells_reader(first).map_err(|error| refuse(path, error))?;
     let mut sheet = Sheet { path, name: first, limits, first_column: 0, table: None, row_numbers: Vec::new() };
-    let mut row = Row::default();
+    let mut row = SheetRow::default();
     while let Some(cell) = cells.next_cell().map_err(|error| refuse(path, error))? {
         let (number, column) = cell.get_position();
         let text = sheet.text(number, column, cell.get_value())?;
@@ -50,7 +54,7 @@ fn read_first_sheet<'a>(
             if number < row.number {
                 return Err(not_excel(path, "its rows are out of order"));
             }
-            row = Row { number, cells: std::mem::take(&mut row.cells) };
+            row = SheetRow { number, cells: std::mem::take(&mut row.cells) };
             row.cells.clear();
             if sheet.row_numbers.len().is_multiple_of(ROWS_BETWEEN_CHECKS) {
                 options.progress.check()?;
@@ -70,7 +74,7 @@ fn read_first_sheet<'a>(
 
 /// The cells of one row that have a value.
 #[derive(Default)]
-struct Row {
+struct SheetRow {
     /// From 0.
     number: u32,
     cells: Vec<(u32, String)>,
@@ -79,7 +83,7 @@ struct Row {
 struct Sheet<'a, 's> {
     path: &'a Path,
     name: &'s str,
-    limits: &'s Limits,
+    limits: &'s ReadLimits,
     first_column: u32,
     /// Once the row with the names was read.
     table: Option<TableBuilder>,
@@ -113,7 +117,7 @@ impl<'a> Sheet<'a, '_> {
         })
     }
 
-    fn take(&mut self, row: &Row) -> Result<(), TableError> {
+    fn take(&mut self, row: &SheetRow) -> Result<(), TableError> {
         let Some(&(first, _)) = row.cells.first() else { return Ok(()) };
         let Some(table) = &mut self.table else {
             return self.take_names(row, first);
@@ -140,7 +144,7 @@ impl<'a> Sheet<'a, '_> {
         Ok(())
     }
 
-    fn take_names(&mut self, row: &Row, first: u32) -> Result<(), TableError> {
+    fn take_names(&mut self, row: &SheetRow, first: u32) -> Result<(), TableError> {
         let last = row.cells.iter().map(|(column, _)| *column).max().unwrap_or(first);
         let mut names = vec![String::new(); (last - first) as usize + 1];
         for (column, text) in &row.cells {
@@ -152,7 +156,7 @@ impl<'a> Sheet<'a, '_> {
         Ok(())
     }
 
-    fn finish(self, options: &ReadOptions) -> Result<Part<'a>, TableError> {
+    fn finish(self, options: &ReadOptions) -> Result<CodedFile<'a>, TableError> {
         let place = self.path.display().to_string();
         let Some(table) = self.table else {
             let hint = "expected a row with the names of the columns, then the rows";

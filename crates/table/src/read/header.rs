@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::Limits;
+use super::ReadLimits;
 use crate::TableError;
 
 /// `place` is the file, with the line where the format has lines.
-pub(super) fn check_names(place: &str, names: &[String], limits: &Limits) -> Result<(), TableError> {
+pub(super) fn check_names(place: &str, names: &[String], limits: &ReadLimits) -> Result<(), TableError> {
     if names.len() > limits.columns {
         return Err(TableError::input(
             place,

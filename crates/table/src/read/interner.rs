@@ -18,7 +18,7 @@ pub(super) const PADDING: usize = 64;
 
 /// The longest text that is its own key.
 const SHORT: usize = 16;
-type Key = [u64; 2];
+type TextKey = [u64; 2];
 
 #[derive(Debug, Clone)]
 pub(super) struct Interner {
@@ -117,7 +117,7 @@ impl Interner {
 
     /// The code of a short text that no key was found for.
     #[cold]
-    fn add_short(&mut self, slot: usize, key: Key, text: &[u8]) -> u32 {
+    fn add_short(&mut self, slot: usize, key: TextKey, text: &[u8]) -> u32 {
         if self.short.used > self.keys_max {
             return self.code_of_other(text);
         }
@@ -156,7 +156,7 @@ fn push_text(texts: &mut Vec<u8>, ends: &mut Vec<usize>, text: &[u8]) -> u32 {
 }
 
 /// `KEEP[n]` keeps the first n bytes of two little-endian words.
-const KEEP: [Key; SHORT + 1] = {
+const KEEP: [TextKey; SHORT + 1] = {
     let mut keep = [[0; 2]; SHORT + 1];
     let mut length = 0;
     while length <= SHORT {
@@ -177,8 +177,8 @@ const EMPTY: u32 = u32::MAX;
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
-    key: Key,
+struct InternerSlot {
+    key: TextKey,
     code: u32,
 }
 
@@ -186,19 +186,19 @@ struct Slot {
 /// text holds NUL.
 #[derive(Debug, Clone)]
 struct KeyTable {
-    slots: Vec<Slot>,
+    slots: Vec<InternerSlot>,
     used: usize,
     seed: u64,
 }
 
 impl KeyTable {
     fn new(seed: u64) -> Self {
-        KeyTable { slots: vec![Slot { key: [0; 2], code: EMPTY }; 16], used: 0, seed }
+        KeyTable { slots: vec![InternerSlot { key: [0; 2], code: EMPTY }; 16], used: 0, seed }
     }
 
     /// The code of a key, or the slot where it belongs.
     #[inline]
-    fn find(&self, key: Key) -> Result<u32, usize> {
+    fn find(&self, key: TextKey) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let mut at = self.hash(key) as usize & mask;
         loop {
@@ -213,11 +213,11 @@ impl KeyTable {
         }
     }
 
-    fn insert(&mut self, slot: usize, key: Key, code: u32) {
-        self.slots[slot] = Slot { key, code };
+    fn insert(&mut self, slot: usize, key: TextKey, code: u32) {
+        self.slots[slot] = InternerSlot { key, code };
         self.used += 1;
         if self.used * 2 > self.slots.len() {
-            let doubled = vec![Slot { key: [0; 2], code: EMPTY }; self.slots.len() * 2];
+            let doubled = vec![InternerSlot { key: [0; 2], code: EMPTY }; self.slots.len() * 2];
             for slot in std::mem::replace(&mut self.slots, doubled) {
                 if slot.code != EMPTY
                     && let Err(at) = self.find(slot.key)
@@ -230,12 +230,12 @@ impl KeyTable {
 
     /// All codes. The keys can no longer be looked up.
     fn give_up(&mut self) -> impl Iterator<Item = u32> + use<> {
-        let slots = std::mem::replace(&mut self.slots, vec![Slot { key: [0; 2], code: EMPTY }]);
+        let slots = std::mem::replace(&mut self.slots, vec![InternerSlot { key: [0; 2], code: EMPTY }]);
         slots.into_iter().map(|slot| slot.code).filter(|&code| code != EMPTY)
     }
 
     #[inline]
-    fn hash(&self, [low, high]: Key) -> u64 {
+    fn hash(&self, [low, high]: TextKey) -> u64 {
         let product = u128::from(low ^ self.seed) * u128::from(SPREAD);
         let folded = product as u64 ^ (product >> 64) as u64;
         let product = u128::from(high ^ folded) * u128::from(SPREAD);

@@ -5,7 +5,7 @@
 //! of their own; at the end the dictionaries are merged, typed and sorted, and the codes rewritten.
 //! Since the final dictionary is sorted, the table does not depend on which worker read what.
 //!
-//! What a reader may rely on:
+//! A caller may rely on:
 //! - Leading and trailing spaces belong to the value. A quote opens a quoted field only as the
 //!   field's first byte; elsewhere it is an ordinary character.
 //! - LF and CRLF end a line; a carriage return alone, outside quotes, is refused.
@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "arrow")]
 pub use arrow::read_batches;
-pub use build::{Cell, Cells, TableBuilder};
+pub use build::{Cell, ColumnCells, TableBuilder};
 pub use format::Format;
 pub use number_format::NumberFormat;
 pub use parquet::{CREATED_BY, beside_cells};
@@ -56,8 +56,8 @@ use crate::date_format::DateFormat;
 use crate::engine::{Engine, ROWS_MAX};
 use crate::spill::{Kept, SHORT_OF_MEMORY, Spill, SpillFile};
 use crate::{Codes, Kind, NoProgress, Progress, Table, TableError};
-use part::{OverFiles, Part};
-use source::Source;
+use part::{CodedFile, OverFiles};
+use source::SourceBytes;
 
 /// How to read a file. The default reads every column and infers everything.
 #[derive(Clone)]
@@ -173,7 +173,7 @@ impl ReadOptions<'_> {
 /// The limits of a source. The block size is a matter of speed alone; tests make it tiny, so that
 /// blocks end anywhere.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+struct ReadLimits {
     block_bytes: usize,
     field_bytes: usize,
     record_bytes: usize,
@@ -183,7 +183,7 @@ struct Limits {
     keys: usize,
 }
 
-const LIMITS: Limits = Limits {
+const LIMITS: ReadLimits = ReadLimits {
     // A block and the codes made of it stay in a core's own cache.
     block_bytes: 1 << 20,
     field_bytes: 16 << 20,
@@ -203,37 +203,37 @@ pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, TableErro
 }
 
 /// A table in memory, or an engine that holds its rows elsewhere: on the disk or in a database.
-pub enum Held {
+pub enum HeldTable {
     Memory(Table),
     Outside(Box<dyn Engine>),
 }
 
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for HeldTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Held::Memory(_) => "Memory",
-            Held::Outside(_) => "Outside",
+            HeldTable::Memory(_) => "Memory",
+            HeldTable::Outside(_) => "Outside",
         })
     }
 }
 
 /// Reads a table as [`read_table`] does, and keeps on the disk what does not fit in memory.
-pub fn read_within(path: &Path, options: &ReadOptions, spill: &Spill) -> Result<Held, TableError> {
+pub fn read_within(path: &Path, options: &ReadOptions, spill: &Spill) -> Result<HeldTable, TableError> {
     let file = Arc::new(spill.file());
     let options = ReadOptions { spill: Some(Arc::clone(&file)), ..options.clone() };
     read_parts(path, &options, |part| match file.is_used() {
         true => {
             let spilled = part.into_spilled(path, &options, Arc::clone(&file))?;
-            spilled.counted(options.progress).map(|table| Held::Outside(Box::new(table)))
+            spilled.counted(options.progress).map(|table| HeldTable::Outside(Box::new(table)))
         }
-        false => part.into_table(path, &options).map(Held::Memory),
+        false => part.into_table(path, &options).map(HeldTable::Memory),
     })
 }
 
 fn read_parts<T>(
     path: &Path,
     options: &ReadOptions,
-    finish: impl FnOnce(Part<'_>) -> Result<T, TableError>,
+    finish: impl FnOnce(CodedFile<'_>) -> Result<T, TableError>,
 ) -> Result<T, TableError> {
     let files = part::files(path)?;
     let format = match options.format {
@@ -249,10 +249,10 @@ fn read_parts<T>(
     finish(read_part(file, format, options)?)
 }
 
-fn read_part<'a>(path: &'a Path, format: Format, options: &'a ReadOptions<'a>) -> Result<Part<'a>, TableError> {
-    let open = move || Source::open(path, options.progress);
+fn read_part<'a>(path: &'a Path, format: Format, options: &'a ReadOptions<'a>) -> Result<CodedFile<'a>, TableError> {
+    let open = move || SourceBytes::open(path, options.progress);
     let is_short = options.file().is_some_and(|file| file.memory() < SHORT_OF_MEMORY);
-    let limits = if is_short { Limits { keys: KEYS_WHEN_SHORT, ..LIMITS } } else { LIMITS };
+    let limits = if is_short { ReadLimits { keys: KEYS_WHEN_SHORT, ..LIMITS } } else { LIMITS };
     match format {
         Format::Csv | Format::Tsv => csv::read(Box::new(open), path, options, format, limits),
         Format::Ndjson => ndjson::read(Box::new(open), path, options, limits),
@@ -272,7 +272,7 @@ fn read_part<'a>(path: &'a Path, format: Format, options: &'a ReadOptions<'a>) -
 /// Reads CSV from memory; `name` stands for the file in errors.
 pub fn read_csv_bytes(name: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Table, TableError> {
     let format = options.format.unwrap_or(Format::Csv);
-    let open = || Source::wrap(name, Cursor::new(bytes), bytes.len() as u64, options.progress);
+    let open = || SourceBytes::wrap(name, Cursor::new(bytes), bytes.len() as u64, options.progress);
     csv::read(Box::new(open), name, options, format, LIMITS)?.into_table(name, options)
 }
 

@@ -12,24 +12,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::assemble::{Gathered, Piece, widen};
+use super::assemble::{Gathered, WorkerCodes, widen};
 use super::blocks::{Block, Blocks};
-use super::csv::{Open, check_rows, no_rows};
+use super::csv::{OpenSource, check_rows, no_rows};
 use super::header::{check_names, shorten};
 use super::interner::{ABSENT, Interner};
-use super::part::Part;
+use super::part::CodedFile;
 use super::source::skip_byte_order_mark;
 use super::workers::share;
-use super::{Limits, ReadOptions};
+use super::{ReadLimits, ReadOptions};
 use crate::spill::Kept;
 use crate::{Codes, InputError, TableError};
 
 pub(super) fn read<'a>(
-    open: Box<Open<'a>>,
+    open: Box<OpenSource<'a>>,
     path: &'a Path,
     options: &'a ReadOptions<'a>,
-    limits: Limits,
-) -> Result<Part<'a>, TableError> {
+    limits: ReadLimits,
+) -> Result<CodedFile<'a>, TableError> {
     let blocks = Blocks::new(skip_byte_order_mark(open()?)?, None, &limits);
     let rows = AtomicUsize::new(0);
     let new_worker =
@@ -49,7 +49,7 @@ pub(super) fn read<'a>(
         Some(line) => format!("{}:{line}", path.display()),
         None => format!("{}: row {}", path.display(), row + 1),
     };
-    Ok(Part { header, columns, rows, warnings: Vec::new(), place_of: Box::new(place_of) })
+    Ok(CodedFile { header, columns, rows, warnings: Vec::new(), place_of: Box::new(place_of) })
 }
 
 /// Where a key first stood: block, row in the block, place in the object. Smaller is earlier in the
@@ -75,21 +75,21 @@ struct CodedBlock {
 
 struct Worker<'a> {
     options: &'a ReadOptions<'a>,
-    limits: &'a Limits,
+    limits: &'a ReadLimits,
     columns: Vec<JsonColumn>,
     by_name: HashMap<String, usize>,
     blocks: Vec<CodedBlock>,
 }
 
 /// The problem with a line, and a hint.
-type Refusal = (String, &'static str);
+type LineProblem = (String, &'static str);
 
 impl Worker<'_> {
     /// How many rows the block has.
     fn read(&mut self, block: &Block, path: &Path) -> Result<usize, TableError> {
         let mut rows = 0;
         for (number, line) in block.bytes().split_inclusive(|&byte| byte == b'\n').enumerate() {
-            let refuse = |(problem, hint): Refusal| {
+            let refuse = |(problem, hint): LineProblem| {
                 TableError::from(InputError::at_line(path, block.first_line + number as u64, problem, hint))
             };
             if line.trim_ascii().is_empty() {
@@ -104,7 +104,7 @@ impl Worker<'_> {
         Ok(rows)
     }
 
-    fn read_line(&mut self, line: &[u8], block: usize, row: usize) -> Result<(), Refusal> {
+    fn read_line(&mut self, line: &[u8], block: usize, row: usize) -> Result<(), LineProblem> {
         let text = std::str::from_utf8(line)
             .map_err(|_| ("bytes that are not UTF-8".to_owned(), "JSON is written in UTF-8: convert the file"))?;
         if !text.trim_ascii_start().starts_with('{') {
@@ -125,7 +125,7 @@ impl Worker<'_> {
 
     /// The column of a key. Objects mostly repeat the keys of the line before, so the expected one
     /// is tried first.
-    fn column(&mut self, name: &str, first: Appearance) -> Result<usize, Refusal> {
+    fn column(&mut self, name: &str, first: Appearance) -> Result<usize, LineProblem> {
         if self.columns.get(first.2).is_some_and(|column| column.name == name) {
             return Ok(first.2);
         }
@@ -152,7 +152,7 @@ impl Worker<'_> {
         Ok(index)
     }
 
-    fn take(&mut self, appearance: Appearance, name: &str, value: &str) -> Result<(), Refusal> {
+    fn take(&mut self, appearance: Appearance, name: &str, value: &str) -> Result<(), LineProblem> {
         let index = self.column(name, appearance)?;
         let row = appearance.1;
         let limit = self.limits.field_bytes;
@@ -217,11 +217,11 @@ struct ObjectVisitor<'w, 'a> {
     worker: &'w mut Worker<'a>,
     block: usize,
     row: usize,
-    refusal: Option<Refusal>,
+    refusal: Option<LineProblem>,
 }
 
 #[derive(serde::Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct ObjectKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de> Visitor<'de> for &mut ObjectVisitor<'_, '_> {
     type Value = ();
@@ -232,7 +232,7 @@ impl<'de> Visitor<'de> for &mut ObjectVisitor<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut place = 0;
-        while let Some((Key(name), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+        while let Some((ObjectKey(name), value)) = map.next_entry::<ObjectKey<'de>, &'de RawValue>()? {
             if let Err(refusal) = self.worker.take((self.block, self.row, place), &name, value.get()) {
                 self.refusal = Some(refusal);
                 return Err(A::Error::custom("refused"));
@@ -243,7 +243,7 @@ impl<'de> Visitor<'de> for &mut ObjectVisitor<'_, '_> {
     }
 }
 
-fn unquote(value: &str) -> Result<Cow<'_, str>, Refusal> {
+fn unquote(value: &str) -> Result<Cow<'_, str>, LineProblem> {
     let inside = &value[1..value.len() - 1];
     if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(inside));
@@ -306,14 +306,14 @@ fn gather_column(
         // A block read before its worker met the key has no such column.
         let codes = own_index[*worker].and_then(|index: usize| block.columns.get_mut(index));
         let codes = codes.map(|codes| std::mem::replace(codes, Kept::Memory(Codes::with_capacity(1, 0))));
-        Piece { worker: *worker, rows: block.rows, codes }
+        WorkerCodes { worker: *worker, rows: block.rows, codes }
     };
     let pieces = blocks.iter_mut().map(piece).collect();
     Gathered { name: name.to_owned(), kind: None, is_text: false, dictionaries: own, pieces }
 }
 
 /// The line of a row, found by reading the source once more. `None` if it changed meanwhile.
-fn line_of_row(open: &Open<'_>, limits: &Limits, row: usize) -> Option<u64> {
+fn line_of_row(open: &OpenSource<'_>, limits: &ReadLimits, row: usize) -> Option<u64> {
     let mut blocks = Blocks::new(skip_byte_order_mark(open().ok()?).ok()?, None, limits);
     let mut block = Block::default();
     let mut before = row;

@@ -14,7 +14,7 @@ impl Default for NumberFormat {
     }
 }
 
-/// What other formats than the default are tried for; spaces are of three widths.
+/// The marks of the formats that are tried besides the default; spaces are of three widths.
 const COMMON: [(char, Option<char>); 10] = [
     (',', None),
     (',', Some('.')),

@@ -7,11 +7,15 @@ mod beside;
 mod cell_type;
 mod cells;
 mod compact;
+mod counted;
 mod hybrid;
+mod page_headers;
 mod pages;
+mod recount;
 #[cfg(test)]
 pub(super) mod tests;
 mod texts;
+mod writer;
 
 use std::fmt::Display;
 use std::fs::File;
@@ -25,23 +29,28 @@ use parquet::file::properties::ReaderProperties;
 use parquet::file::reader::RowGroupReader;
 use parquet::file::serialized_reader::SerializedRowGroupReader;
 
-use super::assemble::{Gathered, Piece};
+use super::assemble::{Gathered, WorkerCodes};
 use super::csv::{check_rows, no_rows};
 use super::header::check_names;
-use super::part::Part;
+use super::part::CodedFile;
 use super::source::open_file;
-use super::{Limits, ReadOptions};
+use super::{ReadLimits, ReadOptions};
 use crate::spill::Kept;
 use crate::{InputError, TableError};
-pub use beside::{CREATED_BY, beside_cells};
+pub use beside::beside_cells;
 pub(super) use cell_type::CellType;
 pub(super) use cells::ColumnCoder;
-use cells::Refusal;
+use cells::ColumnRefusal;
 #[cfg(feature = "arrow")]
-pub(super) use cells::{Unfit, Value};
+pub(super) use cells::{ParquetValue, Unfit};
 use pages::{Stop, Stored};
+pub use writer::CREATED_BY;
 
-pub(super) fn read<'a>(path: &'a Path, options: &'a ReadOptions<'a>, limits: &Limits) -> Result<Part<'a>, TableError> {
+pub(super) fn read<'a>(
+    path: &'a Path,
+    options: &'a ReadOptions<'a>,
+    limits: &ReadLimits,
+) -> Result<CodedFile<'a>, TableError> {
     let (file, length) = open_file(path)?;
     options.progress.stage("read", Some(length));
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|error| not_parquet(path, error))?;
@@ -54,14 +63,14 @@ pub(super) fn read<'a>(path: &'a Path, options: &'a ReadOptions<'a>, limits: &Li
     if rows == 0 {
         return Err(no_rows(path));
     }
-    let reading = Reading { path, metadata: &metadata, wanted: &wanted, options, limits };
+    let reading = ParquetReading { path, metadata: &metadata, wanted: &wanted, options, limits };
     let columns = gather(reading.read_chunks()?, &wanted);
     let place_of = move |row| format!("{}: row {}", path.display(), row + 1);
-    Ok(Part { header, columns, rows, warnings, place_of: Box::new(place_of) })
+    Ok(CodedFile { header, columns, rows, warnings, place_of: Box::new(place_of) })
 }
 
 /// A column to read.
-struct Wanted {
+struct WantedColumn {
     name: String,
     cells: CellType,
     /// Its place among the columns that a file stores: a column of several parts takes several
@@ -76,7 +85,7 @@ fn wanted_columns(
     path: &Path,
     metadata: &ParquetMetaData,
     options: &ReadOptions,
-) -> Result<(Vec<Wanted>, Vec<InputError>), TableError> {
+) -> Result<(Vec<WantedColumn>, Vec<InputError>), TableError> {
     let schema = metadata.file_metadata().schema_descr();
     let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
     let roots = schema.root_schema().get_fields().iter().enumerate();
@@ -98,7 +107,7 @@ fn wanted_columns(
             length: usize::try_from(column.type_length()).unwrap_or(0),
             optional: column.max_def_level() > 0,
         };
-        wanted.push(Wanted { name: root.name().to_owned(), cells, leaf, stored });
+        wanted.push(WantedColumn { name: root.name().to_owned(), cells, leaf, stored });
     }
     match skipped.first() {
         Some(error) if options.only.is_some() || wanted.is_empty() => Err(error.clone().into()),
@@ -124,29 +133,29 @@ fn not_parquet(path: &Path, error: impl Display) -> TableError {
     TableError::input(path.display().to_string(), problem, hint)
 }
 
-struct Reading<'a> {
+struct ParquetReading<'a> {
     path: &'a Path,
     metadata: &'a ParquetMetaData,
-    wanted: &'a [Wanted],
+    wanted: &'a [WantedColumn],
     options: &'a ReadOptions<'a>,
-    limits: &'a Limits,
+    limits: &'a ReadLimits,
 }
 
 struct Worker {
     coders: Vec<ColumnCoder>,
-    chunks: Vec<Chunk>,
+    chunks: Vec<CodedChunk>,
     file: File,
 }
 
 /// The cells of one column in one row group.
-struct Chunk {
+struct CodedChunk {
     group: usize,
     column: usize,
     rows: usize,
     codes: Kept,
 }
 
-impl Reading<'_> {
+impl ParquetReading<'_> {
     /// The error of the earliest chunk wins, as chunks are taken in order and finished once taken.
     fn read_chunks(&self) -> Result<Vec<Worker>, TableError> {
         let count = self.metadata.num_row_groups() * self.wanted.len();
@@ -210,22 +219,24 @@ impl Reading<'_> {
             Err(_) => return Err(not_parquet(self.path, format!("column `{}` cannot be decoded", wanted.name))),
         }
         let codes = self.options.keep(coder.take_codes())?;
-        worker.chunks.push(Chunk { group: index, column, rows, codes });
+        worker.chunks.push(CodedChunk { group: index, column, rows, codes });
         self.options.progress.advance(u64::try_from(group.column(wanted.leaf).compressed_size()).unwrap_or(0));
         Ok(())
     }
 
-    fn refuse(&self, group: usize, column: &Wanted, refusal: Refusal) -> TableError {
+    fn refuse(&self, group: usize, column: &WantedColumn, refusal: ColumnRefusal) -> TableError {
         let name = &column.name;
         match refusal {
-            Refusal::File(error) => not_parquet(self.path, format!("column `{name}`: {error}")),
-            Refusal::Damaged => not_parquet(self.path, format!("column `{name}` has a damaged page")),
-            Refusal::Unused => not_parquet(
+            ColumnRefusal::File(error) => not_parquet(self.path, format!("column `{name}`: {error}")),
+            ColumnRefusal::Damaged => not_parquet(self.path, format!("column `{name}` has a damaged page")),
+            ColumnRefusal::Unused => not_parquet(
                 self.path,
                 format!("column `{name}` holds more than its cells, or in a way that no release has"),
             ),
-            Refusal::Rows => not_parquet(self.path, format!("column `{name}` has fewer or more rows than declared")),
-            Refusal::Cell { row, problem, hint } => {
+            ColumnRefusal::Rows => {
+                not_parquet(self.path, format!("column `{name}` has fewer or more rows than declared"))
+            }
+            ColumnRefusal::Cell { row, problem, hint } => {
                 let before: i64 = self.metadata.row_groups()[..group].iter().map(|group| group.num_rows()).sum();
                 let place = format!("{}: row {}", self.path.display(), before as usize + row + 1);
                 TableError::input(place, format!("column `{name}`: {problem}"), hint)
@@ -238,27 +249,27 @@ impl Reading<'_> {
 /// encoding they are.
 fn take(
     reader: &SerializedRowGroupReader<'_, File>,
-    wanted: &Wanted,
+    wanted: &WantedColumn,
     rows: usize,
     strict: bool,
     coder: &mut ColumnCoder,
-) -> Result<(), Refusal> {
-    let mut pages = reader.get_column_page_reader(wanted.leaf).map_err(Refusal::File)?;
+) -> Result<(), ColumnRefusal> {
+    let mut pages = reader.get_column_page_reader(wanted.leaf).map_err(ColumnRefusal::File)?;
     match pages::take(coder, wanted.stored, pages.as_mut(), rows, strict) {
         Ok(()) => Ok(()),
         Err(Stop::Refusal(refusal)) => Err(refusal),
         // What its pages hold beside the cells is not seen.
-        Err(Stop::OtherEncoding) if strict => Err(Refusal::Unused),
+        Err(Stop::OtherEncoding) if strict => Err(ColumnRefusal::Unused),
         Err(Stop::OtherEncoding) => {
             // What was coded so far is coded again.
             coder.take_codes();
-            coder.take(reader.get_column_reader(wanted.leaf).map_err(Refusal::File)?, rows)
+            coder.take(reader.get_column_reader(wanted.leaf).map_err(ColumnRefusal::File)?, rows)
         }
     }
 }
 
-fn gather(workers: Vec<Worker>, wanted: &[Wanted]) -> Vec<Gathered> {
-    let new_column = |column: &Wanted| Gathered {
+fn gather(workers: Vec<Worker>, wanted: &[WantedColumn]) -> Vec<Gathered> {
+    let new_column = |column: &WantedColumn| Gathered {
         name: column.name.clone(),
         kind: column.cells.kind(),
         is_text: column.cells == CellType::Text,
@@ -274,8 +285,8 @@ fn gather(workers: Vec<Worker>, wanted: &[Wanted]) -> Vec<Gathered> {
         }
     }
     chunks.sort_unstable_by_key(|(_, chunk)| chunk.group);
-    for (worker, Chunk { column, rows, codes, .. }) in chunks {
-        columns[column].pieces.push(Piece { worker, rows, codes: Some(codes) });
+    for (worker, CodedChunk { column, rows, codes, .. }) in chunks {
+        columns[column].pieces.push(WorkerCodes { worker, rows, codes: Some(codes) });
     }
     columns
 }

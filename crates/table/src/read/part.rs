@@ -17,7 +17,7 @@ use crate::{Format, InputError, Progress, Table, TableError};
 const FILES_MAX: usize = 10_000;
 
 /// The cells of one file, coded but not typed yet.
-pub(super) struct Part<'a> {
+pub(super) struct CodedFile<'a> {
     pub(super) header: Vec<String>,
     pub(super) columns: Vec<Gathered>,
     pub(super) rows: usize,
@@ -26,7 +26,7 @@ pub(super) struct Part<'a> {
     pub(super) place_of: Box<dyn Fn(usize) -> String + 'a>,
 }
 
-impl Part<'_> {
+impl CodedFile<'_> {
     pub(super) fn into_table(self, path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
         let table = assemble(self.header, self.columns, self.rows, &path.display().to_string(), options);
         let mut table = table.map_err(|error| explain(error, &self.place_of))?;
@@ -56,7 +56,7 @@ fn explain(error: AssembleError, place_of: &dyn Fn(usize) -> String) -> TableErr
 }
 
 /// One file after the other. Their columns must be the same, in any order.
-pub(super) fn join<'a>(files: &[PathBuf], parts: Vec<Part<'a>>) -> Result<Part<'a>, TableError> {
+pub(super) fn join<'a>(files: &[PathBuf], parts: Vec<CodedFile<'a>>) -> Result<CodedFile<'a>, TableError> {
     let mut parts = parts.into_iter();
     let Some(mut joined) = parts.next() else {
         return Err(TableError::Internal("a source without files".to_owned()));

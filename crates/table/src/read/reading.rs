@@ -9,7 +9,7 @@ use crate::date_format::{DateFormat, iso_day};
 use crate::domain::{Typed, first_pair};
 use crate::{Domain, Kind};
 
-pub(super) struct Reading<'a> {
+pub(super) struct ColumnReading<'a> {
     declared: Option<Kind>,
     dates: Option<&'a DateFormat>,
     numbers: NumberFormat,
@@ -18,13 +18,18 @@ pub(super) struct Reading<'a> {
 /// A warning about a column, with a hint.
 pub(super) type Doubt = (String, String);
 
-impl<'a> Reading<'a> {
+impl<'a> ColumnReading<'a> {
     /// `stored` is the kind that the source itself declares; the options go before it. `is_text`
     /// says that the cells are texts as people write them, and not numbers that a program stored.
-    pub(super) fn new(column: &str, stored: Option<Kind>, is_text: bool, options: &'a ReadOptions) -> Reading<'a> {
+    pub(super) fn new(
+        column: &str,
+        stored: Option<Kind>,
+        is_text: bool,
+        options: &'a ReadOptions,
+    ) -> ColumnReading<'a> {
         let own_format = options.date_formats.get(column);
         let implied = own_format.map(|_| Kind::Date);
-        Reading {
+        ColumnReading {
             declared: options.kinds.get(column).copied().or(implied).or(stored),
             dates: own_format.or(options.date_format.as_ref().filter(|_| is_text)),
             numbers: if is_text { options.numbers } else { NumberFormat::default() },

@@ -10,16 +10,16 @@ use crate::{Progress, TableError};
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-pub(super) struct Source<'a> {
+pub(super) struct SourceBytes<'a> {
     reader: Box<dyn Read + Send + 'a>,
     path: PathBuf,
     compression: Option<&'static str>,
 }
 
-impl<'a> Source<'a> {
-    pub(super) fn open(path: &Path, progress: &'a dyn Progress) -> Result<Source<'a>, TableError> {
+impl<'a> SourceBytes<'a> {
+    pub(super) fn open(path: &Path, progress: &'a dyn Progress) -> Result<SourceBytes<'a>, TableError> {
         let (file, length) = open_file(path)?;
-        Source::wrap(path, file, length, progress)
+        SourceBytes::wrap(path, file, length, progress)
     }
 
     /// Any bytes; `path` stands for them in errors.
@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
         mut bytes: impl Read + Send + 'a,
         length: u64,
         progress: &'a dyn Progress,
-    ) -> Result<Source<'a>, TableError> {
+    ) -> Result<SourceBytes<'a>, TableError> {
         progress.stage("read", Some(length));
         let mut magic = [0u8; 4];
         let known = read_full(&mut bytes, &mut magic).map_err(|error| TableError::io(path, error))?;
@@ -40,14 +40,14 @@ impl<'a> Source<'a> {
         } else {
             named_compression(path)
         };
-        let whole = Counted { inner: Cursor::new(magic.to_vec()).chain(bytes), progress };
+        let whole = CountedBytes { inner: Cursor::new(magic.to_vec()).chain(bytes), progress };
         let reader: Box<dyn Read + Send + 'a> = match compression {
             None => Box::new(whole),
             Some(_) if known == 0 => Box::new(whole),
             Some("gzip") => Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 17, whole))),
             Some(_) => Box::new(zstd::Decoder::new(whole).map_err(|error| TableError::io(path, error))?),
         };
-        Ok(Source { reader, path: path.to_path_buf(), compression })
+        Ok(SourceBytes { reader, path: path.to_path_buf(), compression })
     }
 
     /// Reads until `buffer` is full or the source ends; how many bytes it was.
@@ -56,12 +56,12 @@ impl<'a> Source<'a> {
     }
 
     /// The first `count` bytes, or all when there are fewer, without consuming them.
-    pub(super) fn peek(mut self, count: usize) -> Result<(Vec<u8>, Source<'a>), TableError> {
+    pub(super) fn peek(mut self, count: usize) -> Result<(Vec<u8>, SourceBytes<'a>), TableError> {
         let mut begun = vec![0u8; count];
         let known = self.fill(&mut begun)?;
         begun.truncate(known);
         let reader = Box::new(Cursor::new(begun.clone()).chain(self.reader));
-        Ok((begun, Source { reader, ..self }))
+        Ok((begun, SourceBytes { reader, ..self }))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -127,12 +127,12 @@ fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Reports to the listener what was read from the file itself, before decompression.
-struct Counted<'a, R> {
+struct CountedBytes<'a, R> {
     inner: R,
     progress: &'a dyn Progress,
 }
 
-impl<R: Read> Read for Counted<'_, R> {
+impl<R: Read> Read for CountedBytes<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.progress.advance(count as u64);
@@ -143,7 +143,7 @@ impl<R: Read> Read for Counted<'_, R> {
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Steps over the mark that some programs put before UTF-8 text, and refuses text marked as UTF-16.
-pub(super) fn skip_byte_order_mark(source: Source) -> Result<Source, TableError> {
+pub(super) fn skip_byte_order_mark(source: SourceBytes) -> Result<SourceBytes, TableError> {
     let (begun, mut source) = source.peek(UTF8_MARK.len())?;
     if begun.starts_with(b"\xff\xfe") || begun.starts_with(b"\xfe\xff") {
         return Err(TableError::input(

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::assemble::Settled;
-use crate::engine::{Answer, ColumnProfile, Distinct, Engine, Profile, Visit, scan_chunks};
+use crate::engine::{ColumnProfile, Distinct, Engine, EngineAnswer, TableProfile, Visit, scan_chunks};
 use crate::spill::SpillFile;
 use crate::{InputError, Progress, TableError, frequency, parallel};
 
@@ -13,7 +13,7 @@ use crate::{InputError, Progress, TableError, frequency, parallel};
 pub struct SpilledTable {
     columns: Vec<Settled>,
     file: Arc<SpillFile>,
-    profile: Profile,
+    profile: TableProfile,
 }
 
 /// Bytes that a search takes for each distinct row, per byte of its key: the table's own frequency
@@ -33,7 +33,7 @@ impl SpilledTable {
             domain: column.domain.clone(),
             counts: Vec::new(),
         });
-        let profile = Profile { rows, header, columns: profiles.collect(), warnings };
+        let profile = TableProfile { rows, header, columns: profiles.collect(), warnings };
         SpilledTable { columns, file, profile }
     }
 
@@ -58,11 +58,11 @@ impl SpilledTable {
 }
 
 impl Engine for SpilledTable {
-    fn profile(&self) -> &Profile {
+    fn profile(&self) -> &TableProfile {
         &self.profile
     }
 
-    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
+    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<EngineAnswer<Distinct>, TableError> {
         frequency::distinct(self, columns, self.distinct_bytes_max(), progress)
     }
 
@@ -75,7 +75,7 @@ impl Engine for SpilledTable {
         columns: &[usize],
         progress: &dyn Progress,
         visit: &mut Visit<'_>,
-    ) -> Result<Answer<()>, TableError> {
+    ) -> Result<EngineAnswer<()>, TableError> {
         scan_chunks(self.profile.rows, progress, visit, |range| {
             columns.iter().map(|&column| self.columns[column].codes(&self.file, range.clone())).collect()
         })

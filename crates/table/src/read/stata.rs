@@ -15,13 +15,13 @@ use std::path::Path;
 use hashbrown::HashMap;
 
 use super::build::TableBuilder;
-use super::part::Part;
+use super::part::CodedFile;
 use super::source::open_file;
-use super::{Limits, ReadOptions};
+use super::{ReadLimits, ReadOptions};
 use crate::TableError;
 use crate::date::Date;
 use header::{Header, Type, Variable};
-use labels::Labels;
+use labels::StataLabels;
 use section::{Damage, Section};
 
 /// How often a reader looks whether the work was canceled.
@@ -30,7 +30,11 @@ const ROWS_BETWEEN_CHECKS: usize = 4096;
 const EPOCH_DAYS: i64 = -3653;
 const DAY_MS: i64 = 86_400_000;
 
-pub(super) fn read<'a>(path: &'a Path, options: &ReadOptions, limits: &Limits) -> Result<Part<'a>, TableError> {
+pub(super) fn read<'a>(
+    path: &'a Path,
+    options: &ReadOptions,
+    limits: &ReadLimits,
+) -> Result<CodedFile<'a>, TableError> {
     let (file, length) = open_file(path)?;
     options.progress.stage("read", Some(length));
     let mut section = Section::new(file, length);
@@ -39,7 +43,7 @@ pub(super) fn read<'a>(path: &'a Path, options: &ReadOptions, limits: &Limits) -
     let names: Vec<String> = header.variables.iter().map(|variable| variable.name.clone()).collect();
     let mut table = TableBuilder::of_stored_values(names, &path.display().to_string(), limits)?;
     super::csv::check_rows(path, usize::try_from(header.rows).unwrap_or(usize::MAX), limits)?;
-    let labels = Labels::read(&header, &mut section).map_err(refuse)?;
+    let labels = StataLabels::read(&header, &mut section).map_err(refuse)?;
     let long_texts = read_long_texts(&header, &mut section).map_err(refuse)?;
     let wanted: Vec<bool> = header.variables.iter().map(|variable| options.wants(&variable.name)).collect();
     let width: usize = header.variables.iter().map(|variable| variable.kind.width()).sum();
@@ -71,7 +75,7 @@ type LongTexts = HashMap<(u64, u64), String>;
 fn cell(
     header: &Header,
     variable: &Variable,
-    labels: &Labels,
+    labels: &StataLabels,
     long_texts: &LongTexts,
     bytes: &[u8],
 ) -> Result<Option<String>, Damage> {

@@ -189,8 +189,8 @@ fn json_in_blocks_of_any_size_on_any_threads_is_one_table() {
     }
     let path = Path::new("x.jsonl");
     let read = |threads: usize, block_bytes: usize| {
-        let open = || Source::wrap(path, Cursor::new(text.as_bytes()), 0, &NoProgress);
-        let limits = Limits { block_bytes, ..LIMITS };
+        let open = || SourceBytes::wrap(path, Cursor::new(text.as_bytes()), 0, &NoProgress);
+        let limits = ReadLimits { block_bytes, ..LIMITS };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let options = ReadOptions::default();
         pool.install(|| ndjson::read(Box::new(open), path, &options, limits)?.into_table(path, &options)).unwrap()

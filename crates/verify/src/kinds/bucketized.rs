@@ -4,7 +4,7 @@
 //! each row its bucket; the row's sensitive value may be any of the bucket's, each as likely as it
 //! is frequent there, since the tables say nothing else (Xiao, Tao: *Anatomy*, 2006, section 3.2).
 //! Equal quasi values can lead to several buckets, and so does knowing only some of the attributes.
-//! What the adversary then holds is a mixture of the buckets' distributions, bucket b weighing mᵦ/m
+//! The adversary's belief is then a mixture of the buckets' distributions, bucket b weighing mᵦ/m
 //! when mᵦ of the m rows lie in it.
 //!
 //! **A guarantee that survives merging survives these mixtures.** Take mᵦ·L/|b| copies of every
@@ -14,8 +14,7 @@
 //! knows of `quasi.csv`; and where a guarantee declares nothing about merging, nothing can be
 //! concluded.
 //!
-//! What buckets never give is a number of rows to hide among: the rows themselves are released as
-//! they are.
+//! Buckets never give a number of rows to hide among: the rows themselves are released as they are.
 
 use hedgerow_release::Release;
 use hedgerow_release::bucketized::{Bucketized, GROUP};

@@ -9,7 +9,7 @@
 
 use hedgerow_release::Release;
 use hedgerow_release::cloned::{Cloned, SubClass};
-use hedgerow_release::manifest::{ClassSizes, Rows};
+use hedgerow_release::manifest::{ClassSizes, RowTotals};
 use hedgerow_table::TableError;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -59,7 +59,7 @@ struct PublicPromise {
 /// source rows have the value, where the fⱼ sum to f, so the overlap Σ min(pⱼ, nⱼ/n) is at least
 /// min(1, c/n) − f/n = 1 − max(s, f)/n. β is at most one over that; and no share differs by more
 /// than the overlap misses of 1, so ε ≤ max(s, f)/n.
-pub(crate) fn cloning(tables: &Cloned, rows: Rows) -> Map<String, Value> {
+pub(crate) fn cloning(tables: &Cloned, rows: RowTotals) -> Map<String, Value> {
     let counterfeits = tables.sub_classes().map(|part| part.counterfeits).sum::<u64>();
     let epsilon = rows.suppressed.max(counterfeits) as f64 / rows.source.max(1) as f64;
     let counts = tables.counts();

@@ -19,7 +19,7 @@ use hedgerow_table::{Table, TableError};
 use super::{Judged, refused_in_buckets};
 use crate::check::{Checked, NamedRule};
 use hedgerow_privacy::judge::{Achieved, achieved_over};
-use hedgerow_privacy::rules::{AttributeSet, Guard, Rule, Schema, Standing, standings};
+use hedgerow_privacy::rules::{AttributeSet, Guard, NormalFormStanding, Rule, Schema, standings};
 use hedgerow_privacy::{Class, Distribution, Guarantee, models};
 
 /// A decomposed release with its attributes numbered.
@@ -150,15 +150,15 @@ impl<'a> Numbered<'a> {
         let mut alone = self.alone(protect, &guarantees);
         let described = self.described(&standing);
         let achieved = match standing {
-            Standing::NotReachable => alone,
-            Standing::Guarded(table) => {
+            NormalFormStanding::NotReachable => alone,
+            NormalFormStanding::Guarded(table) => {
                 let mut inside = self.in_buckets(&self.tables[table], protect, &guarantees).unwrap_or_default();
                 for (inside, alone) in inside.iter_mut().zip(&alone) {
                     inside.holds &= alone.holds;
                 }
                 inside
             }
-            Standing::Broken(_) => {
+            NormalFormStanding::Broken(_) => {
                 alone.iter_mut().for_each(|achieved| achieved.holds = false);
                 alone
             }
@@ -167,11 +167,11 @@ impl<'a> Numbered<'a> {
     }
 
     /// `guarded by table-2`, or the way on which the rule is broken.
-    fn described(&self, standing: &Standing) -> String {
+    fn described(&self, standing: &NormalFormStanding) -> String {
         match standing {
-            Standing::NotReachable => "not reachable".to_owned(),
-            Standing::Guarded(table) => format!("guarded by {}", self.tables[*table].name),
-            Standing::Broken(way) => {
+            NormalFormStanding::NotReachable => "not reachable".to_owned(),
+            NormalFormStanding::Guarded(table) => format!("guarded by {}", self.tables[*table].name),
+            NormalFormStanding::Broken(way) => {
                 let start = way.first().map_or("", |hop| self.names[hop.from]);
                 let table = |table: usize| match self.tables.get(table) {
                     Some(part) => &part.name,

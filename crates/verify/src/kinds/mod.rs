@@ -8,7 +8,7 @@ mod cloned;
 mod decomposed;
 mod generalized;
 
-use hedgerow_release::{Release, Tables};
+use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::TableError;
 
 use crate::check::{Checked, NamedRule};
@@ -26,9 +26,9 @@ pub(crate) trait Judged {
 
 pub(crate) fn judged(release: &Release) -> &dyn Judged {
     match release.tables() {
-        Tables::Generalized(tables) => tables,
-        Tables::Bucketized(tables) => tables.as_ref(),
-        Tables::Cloned(tables) => tables.as_ref(),
-        Tables::Decomposed(tables) => tables,
+        ReleaseTables::Generalized(tables) => tables,
+        ReleaseTables::Bucketized(tables) => tables.as_ref(),
+        ReleaseTables::Cloned(tables) => tables.as_ref(),
+        ReleaseTables::Decomposed(tables) => tables,
     }
 }

@@ -86,7 +86,7 @@ impl SubTable {
         ReleasedClasses::of_bucketized(name, &table, &quasi, vec![counts], cover, "t").unwrap()
     }
 
-    /// What an individual in each place (an age and a bucket) can have, over all worlds.
+    /// The values that an individual in each place (an age and a bucket) can have, over all worlds.
     fn places(&self) -> Vec<BTreeSet<&'static str>> {
         // A world gives every row a value of the protected attribute.
         let mut worlds: Vec<Vec<&'static str>> = vec![Vec::new()];

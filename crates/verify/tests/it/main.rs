@@ -1,4 +1,4 @@
-//! What a check believes, tried from outside.
+//! The assumptions of a check, tested from outside.
 
 mod earlier;
 mod release;

@@ -1,11 +1,11 @@
-//! What `check` says of a release whose manifest does not deserve trust.
+//! The answers of `check` about a release whose manifest does not deserve trust.
 
 use std::fs;
 use std::path::Path;
 
 use hedgerow_release::Release;
 use hedgerow_release::codebook::HEADER;
-use hedgerow_release::manifest::{Claim, ClassSizes, Field, Manifest, Promise, Resource, Rows};
+use hedgerow_release::manifest::{Claim, ClassSizes, FieldDescriptor, Manifest, Promise, Resource, RowTotals};
 use hedgerow_table::{Kind, NoProgress, TableError};
 use hedgerow_verify::release_check::{ReleaseCheck, check_release};
 use serde_json::{Map, Value, json};
@@ -21,11 +21,11 @@ fn manifest(sizes: &[u64], k: u64, achieved: u64) -> Manifest {
     let classes = ClassSizes::of(sizes.iter().copied());
     let squares: u64 = sizes.iter().map(|size| size * size).sum();
     let loss = map(json!({ "discernibility": squares, "average-class": classes.mean / k as f64 }));
-    let of_codebook = HEADER.iter().map(|name| Field::new(name, Kind::Category, None)).collect();
+    let of_codebook = HEADER.iter().map(|name| FieldDescriptor::new(name, Kind::Category, None)).collect();
     Manifest {
         name: "release".to_owned(),
         resources: vec![
-            Resource::csv("data", vec![Field::new("age", Kind::Category, Some("quasi"))]),
+            Resource::csv("data", vec![FieldDescriptor::new("age", Kind::Category, Some("quasi"))]),
             Resource::csv("codebook", of_codebook),
         ],
         hedgerow: Promise {
@@ -41,7 +41,7 @@ fn manifest(sizes: &[u64], k: u64, achieved: u64) -> Manifest {
                 consistent: false,
                 holds: true,
             }],
-            rows: Rows { source: rows, out: rows, suppressed: 0 },
+            rows: RowTotals { source: rows, out: rows, suppressed: 0 },
             classes,
             loss,
             hierarchies: Map::new(),
@@ -145,7 +145,7 @@ fn sound(directory: &Path) -> Value {
     serde_json::from_str(&manifest.to_json()).unwrap()
 }
 
-/// What opening says of the release once its manifest is this text.
+/// The error of opening the release once its manifest is this text.
 fn refusal_of(directory: &Path, manifest: &str) -> String {
     fs::write(directory.join("datapackage.json"), manifest).unwrap();
     Release::open(directory, &NoProgress).unwrap_err().to_string()

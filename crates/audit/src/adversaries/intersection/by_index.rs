@@ -11,7 +11,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::sub_table::{Allowed, SubTable};
+use super::sub_table::{AllowedValues, SubTable};
 
 /// Stopping early rules out less and is still right.
 const ROUNDS_MAX: usize = 8;
@@ -25,12 +25,12 @@ struct Coded<'t> {
     quasi: Vec<usize>,
     /// `None` where all attributes are listed by row.
     sensitive: Option<usize>,
-    rows: Vec<Row>,
+    rows: Vec<IndexedRow>,
     /// By bucket, the codes of its values.
     values: Vec<Vec<u32>>,
 }
 
-struct Row {
+struct IndexedRow {
     codes: Vec<u32>,
     bucket: u32,
     position: u32,
@@ -41,7 +41,7 @@ struct Row {
 
 /// The values that each sub-table allows for its rows together with the others, and whether they
 /// contradict one another. Rows of a bucket that keep all its values are listed as one.
-pub(super) fn join(tables: &[SubTable]) -> (Vec<Allowed>, bool) {
+pub(super) fn join(tables: &[SubTable]) -> (Vec<AllowedValues>, bool) {
     let mut coded = code(tables);
     let people = |table: &Coded<'_>| table.rows.iter().map(|row| row.people).sum::<u64>();
     let mut contradiction = coded.windows(2).any(|pair| people(&pair[0]) != people(&pair[1]));
@@ -86,7 +86,7 @@ fn code<'t>(tables: &'t [SubTable]) -> Vec<Coded<'t>> {
                 sensitive.iter().flat_map(|&attribute| bucket.values.iter().map(move |(text, _)| (attribute, text)));
             let own: Vec<u32> = listed.map(|(attribute, text)| of(attribute, text)).collect();
             let left = if own.len() > VALUES_MAX { u64::MAX } else { all(own.len()) };
-            rows.extend(bucket.rows.iter().zip(0..).map(|((texts, people), position)| Row {
+            rows.extend(bucket.rows.iter().zip(0..).map(|((texts, people), position)| IndexedRow {
                 codes: quasi.iter().zip(texts).map(|(&attribute, text)| of(attribute, text)).collect(),
                 bucket: number as u32,
                 position,
@@ -117,7 +117,7 @@ impl Coded<'_> {
     }
 
     /// The values left to a row; all of them where the bucket has too many to keep track of.
-    fn left(&self, row: &Row) -> impl Iterator<Item = u32> {
+    fn left(&self, row: &IndexedRow) -> impl Iterator<Item = u32> {
         let values = &self.values[row.bucket as usize];
         let left = row.left;
         let many = values.len() > VALUES_MAX;
@@ -152,8 +152,8 @@ impl Coded<'_> {
         changed
     }
 
-    fn allowed(&self, table: usize) -> Vec<Allowed> {
-        let mut allowed: Vec<Allowed> = Vec::new();
+    fn allowed(&self, table: usize) -> Vec<AllowedValues> {
+        let mut allowed: Vec<AllowedValues> = Vec::new();
         for rows in self.rows.chunk_by(|one, other| one.bucket == other.bucket) {
             let first = allowed.len();
             for row in rows {
@@ -170,7 +170,7 @@ impl Coded<'_> {
                     same.rows += row.people;
                     continue;
                 }
-                allowed.push(Allowed {
+                allowed.push(AllowedValues {
                     table,
                     bucket: row.bucket as usize,
                     quasi: bucket.rows[row.position as usize].0.clone(),

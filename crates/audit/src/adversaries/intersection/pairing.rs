@@ -8,38 +8,38 @@
 
 use hashbrown::HashMap;
 
-use super::views::{Member, Possible, View};
+use super::views::{Possible, SubTableView, ViewMember};
 
 /// Groups with more candidate pairs than this are only joined.
 const PAIRS_MAX: usize = 40_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum PairingOutcome {
     Paired,
     OnlyJoined,
     Impossible,
 }
 
 /// Narrows the members of `first` to what their partners in `second` leave possible.
-pub(super) fn narrow(views: &mut [View], first: usize, second: usize) -> Outcome {
+pub(super) fn narrow(views: &mut [SubTableView], first: usize, second: usize) -> PairingOutcome {
     let certain = certain(&views[first], &views[second]);
     let groups = groups(&views[first], &views[second], &certain);
-    let mut outcome = Outcome::Paired;
+    let mut outcome = PairingOutcome::Paired;
     for (ours, theirs) in groups {
         if ours.is_empty() != theirs.is_empty() {
-            return Outcome::Impossible;
+            return PairingOutcome::Impossible;
         }
         let left: Vec<Vec<Option<Possible>>> = match partners(&views[first], &views[second], &ours, &theirs) {
             Some(Ok(partners)) => partners.iter().map(|partners| union(&views[second], partners)).collect(),
-            Some(Err(())) => return Outcome::Impossible,
+            Some(Err(())) => return PairingOutcome::Impossible,
             None => {
-                outcome = Outcome::OnlyJoined;
+                outcome = PairingOutcome::OnlyJoined;
                 vec![union(&views[second], &theirs)]
             }
         };
         for (&member, left) in ours.iter().zip(left.iter().cycle()) {
             if !keep(&mut views[first].members[member], left) {
-                return Outcome::Impossible;
+                return PairingOutcome::Impossible;
             }
         }
     }
@@ -47,35 +47,35 @@ pub(super) fn narrow(views: &mut [View], first: usize, second: usize) -> Outcome
 }
 
 /// Attributes of which every member of both views has one value only.
-fn certain(first: &View, second: &View) -> Vec<usize> {
+fn certain(first: &SubTableView, second: &SubTableView) -> Vec<usize> {
     let width = first.members.first().map_or(0, |member| member.possible.len());
-    let known = |view: &View, attribute: usize| {
-        let only = |member: &Member| member.possible[attribute].as_ref().is_some_and(|set| set.only().is_some());
+    let known = |view: &SubTableView, attribute: usize| {
+        let only = |member: &ViewMember| member.possible[attribute].as_ref().is_some_and(|set| set.only().is_some());
         view.members.iter().all(only)
     };
     (0..width).filter(|&attribute| known(first, attribute) && known(second, attribute)).collect()
 }
 
-type Group = (Vec<usize>, Vec<usize>);
+type PairedGroup = (Vec<usize>, Vec<usize>);
 
-fn groups(first: &View, second: &View, certain: &[usize]) -> Vec<Group> {
-    let key = |member: &Member| -> Vec<usize> {
+fn groups(first: &SubTableView, second: &SubTableView, certain: &[usize]) -> Vec<PairedGroup> {
+    let key = |member: &ViewMember| -> Vec<usize> {
         let only = |&attribute: &usize| member.possible[attribute].as_ref().and_then(Possible::only);
         certain.iter().map(|attribute| only(attribute).unwrap_or_default()).collect()
     };
-    let mut groups: HashMap<Vec<usize>, Group> = HashMap::new();
+    let mut groups: HashMap<Vec<usize>, PairedGroup> = HashMap::new();
     for (index, member) in first.members.iter().enumerate() {
         groups.entry(key(member)).or_default().0.push(index);
     }
     for (index, member) in second.members.iter().enumerate() {
         groups.entry(key(member)).or_default().1.push(index);
     }
-    let mut groups: Vec<Group> = groups.into_values().collect();
+    let mut groups: Vec<PairedGroup> = groups.into_values().collect();
     groups.sort_unstable();
     groups
 }
 
-fn agree(a: &Member, b: &Member) -> bool {
+fn agree(a: &ViewMember, b: &ViewMember) -> bool {
     a.possible.iter().zip(&b.possible).all(|pair| match pair {
         (Some(a), Some(b)) => a.meets(b),
         _ => true,
@@ -84,7 +84,12 @@ fn agree(a: &Member, b: &Member) -> bool {
 
 /// For each of `ours` its possible partners; `None` when the group is too large, an error when
 /// no pairing exists.
-fn partners(first: &View, second: &View, ours: &[usize], theirs: &[usize]) -> Option<Result<Vec<Vec<usize>>, ()>> {
+fn partners(
+    first: &SubTableView,
+    second: &SubTableView,
+    ours: &[usize],
+    theirs: &[usize],
+) -> Option<Result<Vec<Vec<usize>>, ()>> {
     if ours.len().checked_mul(theirs.len()).is_none_or(|pairs| pairs > PAIRS_MAX) {
         return None;
     }
@@ -95,7 +100,8 @@ fn partners(first: &View, second: &View, ours: &[usize], theirs: &[usize]) -> Op
             (0..theirs.len()).filter(agrees).collect()
         })
         .collect();
-    let people = |view: &View, members: &[usize]| members.iter().map(|&member| view.members[member].people).collect();
+    let people =
+        |view: &SubTableView, members: &[usize]| members.iter().map(|&member| view.members[member].people).collect();
     let mut flow = Flow::new(people(first, ours), people(second, theirs), agreeing);
     if !flow.pair_all() {
         return Some(Err(()));
@@ -105,7 +111,7 @@ fn partners(first: &View, second: &View, ours: &[usize], theirs: &[usize]) -> Op
 }
 
 /// For every attribute what some partner has; `None` where a partner can have anything.
-fn union(view: &View, partners: &[usize]) -> Vec<Option<Possible>> {
+fn union(view: &SubTableView, partners: &[usize]) -> Vec<Option<Possible>> {
     let mut union = view.members[partners[0]].possible.clone();
     for &partner in &partners[1..] {
         for (all, possible) in union.iter_mut().zip(&view.members[partner].possible) {
@@ -119,7 +125,7 @@ fn union(view: &View, partners: &[usize]) -> Vec<Option<Possible>> {
 }
 
 /// False when an attribute has no value left.
-fn keep(member: &mut Member, possible: &[Option<Possible>]) -> bool {
+fn keep(member: &mut ViewMember, possible: &[Option<Possible>]) -> bool {
     for (own, possible) in member.possible.iter_mut().zip(possible) {
         match (own.as_mut(), possible) {
             (Some(own), Some(possible)) => {

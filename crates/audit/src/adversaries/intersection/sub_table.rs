@@ -14,13 +14,13 @@ pub struct SubTable {
     pub quasi: Vec<String>,
     /// The attribute that is listed by bucket; `None` where all are listed by row.
     pub sensitive: Option<String>,
-    pub buckets: Vec<Bucket>,
+    pub buckets: Vec<SubTableBucket>,
 }
 
 /// The rows of a sub-table about some people: who they are by their quasi-identifiers, and which
 /// sensitive values they have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Bucket {
+pub struct SubTableBucket {
     /// One text per attribute that is listed by row, and how many rows have them.
     pub rows: Vec<(Vec<String>, u64)>,
     /// Empty where the sensitive values of these rows are not released.
@@ -29,7 +29,7 @@ pub struct Bucket {
 
 /// The values that the join allows for the rows of one sub-table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
+pub struct AllowedValues {
     pub table: usize,
     pub bucket: usize,
     pub quasi: Vec<String>,
@@ -103,7 +103,7 @@ impl SubTable {
     /// stand.
     pub(crate) fn of_classes(name: &str, classes: &ReleasedClasses) -> Vec<SubTable> {
         let of = |sensitive: &SensitiveCounts| {
-            let mut buckets = vec![Bucket::default(); classes.buckets()];
+            let mut buckets = vec![SubTableBucket::default(); classes.buckets()];
             for (class, &bucket) in classes.bucket_of.iter().enumerate() {
                 let texts = classes.describe(class).into_iter().map(|(_, label)| label.to_owned()).collect();
                 buckets[bucket as usize].rows.push((texts, u64::from(classes.sizes[class])));
@@ -134,7 +134,7 @@ pub(crate) fn is_exact(quasi: &QuasiLabels) -> bool {
 }
 
 /// The distinct rows of each bucket.
-fn grouped(columns: &[&Column], rows: usize, buckets: usize, bucket: impl Fn(usize) -> usize) -> Vec<Bucket> {
+fn grouped(columns: &[&Column], rows: usize, buckets: usize, bucket: impl Fn(usize) -> usize) -> Vec<SubTableBucket> {
     let mut counts: HashMap<Vec<u32>, u64> = HashMap::new();
     let mut key = vec![0u32; columns.len() + 1];
     for row in 0..rows {
@@ -149,7 +149,7 @@ fn grouped(columns: &[&Column], rows: usize, buckets: usize, bucket: impl Fn(usi
     }
     let mut counts: Vec<(Vec<u32>, u64)> = counts.into_iter().collect();
     counts.sort_unstable();
-    let mut found = vec![Bucket::default(); buckets];
+    let mut found = vec![SubTableBucket::default(); buckets];
     for (key, count) in counts {
         let texts = key[1..].iter().zip(columns).map(|(&code, column)| column.domain.text(code)).collect();
         found[key[0] as usize].rows.push((texts, count));

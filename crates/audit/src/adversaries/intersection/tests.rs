@@ -20,7 +20,7 @@ fn sub_table(people: &[Person], quasi: &[&str], sensitive: &str, buckets: &[Vec<
             *rows.entry(texts).or_default() += 1;
             *values.entry(people[member][sensitive].clone()).or_default() += 1;
         }
-        Bucket { rows: rows.into_iter().collect(), values: values.into_iter().collect() }
+        SubTableBucket { rows: rows.into_iter().collect(), values: values.into_iter().collect() }
     };
     SubTable {
         name: format!("{quasi:?}|{sensitive}"),
@@ -40,7 +40,7 @@ fn open_table(people: &[Person], columns: &[&str]) -> SubTable {
         name: format!("{columns:?}"),
         quasi: columns.iter().map(|name| (*name).to_owned()).collect(),
         sensitive: None,
-        buckets: vec![Bucket { rows: rows.into_iter().collect(), values: Vec::new() }],
+        buckets: vec![SubTableBucket { rows: rows.into_iter().collect(), values: Vec::new() }],
     }
 }
 
@@ -86,7 +86,7 @@ fn exactly_four_tuples_of_the_six_patients_are_exposed() {
         tuple("333333", "white", "72000"),
     ];
     assert_eq!(exposed, expected.into_iter().collect());
-    let finding = run(vec!["release".to_owned()], &tables);
+    let finding = run(vec!["release".to_owned()], &tables, &[], None);
     assert_eq!((finding.people, finding.at_risk, finding.effective_l), (6, 4, Some(1)));
 }
 
@@ -249,7 +249,7 @@ fn random_tables_leave_exactly_what_is_possible() {
 
 /// By table: quasi-identifiers and a sensitive value that is left to them. Rows that keep all
 /// values of their bucket were listed as one.
-fn in_full(tables: &[SubTable], indexed: &[Allowed]) -> BTreeSet<(usize, Vec<String>, String)> {
+fn in_full(tables: &[SubTable], indexed: &[AllowedValues]) -> BTreeSet<(usize, Vec<String>, String)> {
     let mut kept = BTreeSet::new();
     for row in indexed {
         kept.extend(row.values.iter().map(|value| (row.table, row.quasi.clone(), value.clone())));
@@ -274,7 +274,7 @@ fn in_full(tables: &[SubTable], indexed: &[Allowed]) -> BTreeSet<(usize, Vec<Str
 fn large_tables_are_joined_by_what_they_tell() {
     let count = 12_000;
     let illness = |person: usize| ["flu", "HIV", "cold", "ache"][if person < 8 { person % 4 } else { person % 2 }];
-    let bucket = |people: [usize; 2]| Bucket {
+    let bucket = |people: [usize; 2]| SubTableBucket {
         rows: people.iter().map(|person| (vec![format!("age {person}")], 1)).collect(),
         values: people.iter().map(|&person| (illness(person).to_owned(), 1)).collect(),
     };
@@ -297,7 +297,7 @@ fn large_tables_are_joined_by_what_they_tell() {
         let expected = (0..8).map(|person| (format!("age {person}"), illness(person).to_owned()));
         assert_eq!(certain, expected.collect());
     }
-    let found = run(vec!["r".to_owned()], &tables);
+    let found = run(vec!["r".to_owned()], &tables, &[], None);
     assert_eq!((found.people, found.effective_l, found.at_risk), (count as u64, Some(1), 16));
     assert!(found.notes[0].text.contains("too large to pair"), "{:?}", found.notes);
     let fewer = table("two", vec![[0, 1]]);

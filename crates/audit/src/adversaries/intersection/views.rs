@@ -49,7 +49,7 @@ impl Possible {
 
 /// Some people of a view of whom the same is known.
 #[derive(Debug, Clone)]
-pub(super) struct Member {
+pub(super) struct ViewMember {
     pub(super) people: u64,
     /// By attribute; `None` is any value. The last attributes are the buckets of each sub-table.
     pub(super) possible: Vec<Option<Possible>>,
@@ -59,14 +59,14 @@ pub(super) struct Member {
 }
 
 #[derive(Debug)]
-pub(super) struct View {
-    pub(super) members: Vec<Member>,
+pub(super) struct SubTableView {
+    pub(super) members: Vec<ViewMember>,
 }
 
 /// The rows of every sub-table, and its slots where one attribute is listed by bucket.
 #[derive(Debug)]
 pub(super) struct Views {
-    pub(super) views: Vec<View>,
+    pub(super) views: Vec<SubTableView>,
     /// By sub-table, which view its rows are.
     rows_of: Vec<usize>,
     attributes: HashMap<String, usize>,
@@ -109,7 +109,7 @@ impl Views {
     }
 
     /// The rows of a sub-table.
-    pub(super) fn rows_of(&self, table: usize) -> &View {
+    pub(super) fn rows_of(&self, table: usize) -> &SubTableView {
         &self.views[self.rows_of[table]]
     }
 
@@ -123,30 +123,30 @@ impl Views {
 
     /// Every view must be about equally many people.
     pub(super) fn same_people(&self) -> bool {
-        let people = |view: &View| view.members.iter().map(|member| member.people).sum::<u64>();
+        let people = |view: &SubTableView| view.members.iter().map(|member| member.people).sum::<u64>();
         self.views.windows(2).all(|pair| people(&pair[0]) == people(&pair[1]))
     }
 
     /// A number that falls whenever a value is ruled out.
     pub(super) fn possibilities(&self) -> u64 {
         let members = self.views.iter().flat_map(|view| &view.members);
-        let of = |member: &Member| {
+        let of = |member: &ViewMember| {
             member.possible.iter().map(|possible| possible.as_ref().map_or(1 << 32, Possible::count)).sum::<u64>()
         };
         members.map(of).sum()
     }
 
-    fn member(&self, table: &SubTable, number: usize, tables: usize, bucket: usize, position: usize) -> Member {
+    fn member(&self, table: &SubTable, number: usize, tables: usize, bucket: usize, position: usize) -> ViewMember {
         let mut possible = vec![None; self.attributes.len() + tables];
         let mut own = Possible::none(table.buckets.len());
         own.add(bucket);
         possible[self.attributes.len() + number] = Some(own);
-        Member { people: 0, possible, bucket, position }
+        ViewMember { people: 0, possible, bucket, position }
     }
 
     /// A row has its quasi-identifiers, and any sensitive value of its bucket; any value at all
     /// where none is released.
-    fn rows(&self, table: &SubTable, number: usize, tables: usize) -> View {
+    fn rows(&self, table: &SubTable, number: usize, tables: usize) -> SubTableView {
         let sensitive = table.sensitive.as_ref().map(|name| self.attributes[name]);
         let mut members = Vec::new();
         for (index, bucket) in table.buckets.iter().enumerate() {
@@ -166,12 +166,12 @@ impl Views {
                 members.push(member);
             }
         }
-        View { members }
+        SubTableView { members }
     }
 
     /// A slot has its sensitive value, and the quasi-identifiers of any row of its bucket. Rows
     /// without a released value are one slot that can have any.
-    fn slots(&self, table: &SubTable, sensitive: &str, number: usize, tables: usize) -> View {
+    fn slots(&self, table: &SubTable, sensitive: &str, number: usize, tables: usize) -> SubTableView {
         let sensitive = self.attributes[sensitive];
         let mut members = Vec::new();
         for (index, bucket) in table.buckets.iter().enumerate() {
@@ -189,7 +189,7 @@ impl Views {
                 members.push(member);
             }
         }
-        View { members }
+        SubTableView { members }
     }
 
     fn set<'t>(&self, attribute: usize, texts: impl Iterator<Item = &'t String>) -> Possible {

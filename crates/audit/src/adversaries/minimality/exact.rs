@@ -15,7 +15,7 @@ use hedgerow_table::{Column, Hierarchy};
 
 use super::worlds::{PEOPLE_MAX, ways};
 use super::{HowMade, Known};
-use crate::cell::Cell;
+use crate::cell::SourceCell;
 use crate::loss::ncp;
 
 /// The most ways that are examined.
@@ -44,7 +44,7 @@ pub(super) struct Posterior {
 }
 
 /// One quasi-identifier in the lattice.
-struct Axis<'a> {
+struct LatticeAxis<'a> {
     hierarchy: &'a Hierarchy,
     column: &'a Column,
     /// The level of the release.
@@ -109,19 +109,19 @@ fn give(order: &[(usize, usize)], left: &mut [Vec<(u32, u32)>], given: &mut [u12
     }
 }
 
-fn axes<'a>(known: &Known<'a>, made: HowMade<'a>, levels: &[usize]) -> Option<Vec<Axis<'a>>> {
+fn axes<'a>(known: &Known<'a>, made: HowMade<'a>, levels: &[usize]) -> Option<Vec<LatticeAxis<'a>>> {
     let quasi = known.classes.quasi.iter().zip(levels);
     quasi
         .map(|(quasi, &level)| {
             let (_, hierarchy) = made.hierarchies.iter().find(|(name, _)| *name == quasi.name)?;
-            Some(Axis { hierarchy, column: known.people.column(&quasi.name)?, level })
+            Some(LatticeAxis { hierarchy, column: known.people.column(&quasi.name)?, level })
         })
         .collect()
 }
 
 /// The groups of the coarsest nodes that lose less than the release and have at least k people in
 /// each group; and whether every node could be compared with the release.
-fn must_fail(known: &Known<'_>, made: HowMade<'_>, axes: &[Axis<'_>]) -> Option<(Vec<Vec<u128>>, bool)> {
+fn must_fail(known: &Known<'_>, made: HowMade<'_>, axes: &[LatticeAxis<'_>]) -> Option<(Vec<Vec<u128>>, bool)> {
     let nodes = axes.iter().try_fold(1usize, |nodes, axis| nodes.checked_mul(axis.hierarchy.levels().len()))?;
     if nodes > NODES_MAX {
         return None;
@@ -165,7 +165,7 @@ fn must_fail(known: &Known<'_>, made: HowMade<'_>, axes: &[Axis<'_>]) -> Option<
     Some((coarsest, complete))
 }
 
-fn node(mut number: usize, axes: &[Axis<'_>]) -> Vec<usize> {
+fn node(mut number: usize, axes: &[LatticeAxis<'_>]) -> Vec<usize> {
     axes.iter()
         .map(|axis| {
             let levels = axis.hierarchy.levels().len();
@@ -177,10 +177,10 @@ fn node(mut number: usize, axes: &[Axis<'_>]) -> Vec<usize> {
 }
 
 /// People by their labels in a node, as bits.
-fn groups(axes: &[Axis<'_>], node: &[usize], people: usize) -> Vec<u128> {
+fn groups(axes: &[LatticeAxis<'_>], node: &[usize], people: usize) -> Vec<u128> {
     let mut groups: HashMap<Vec<u32>, u128> = HashMap::new();
     for row in 0..people {
-        let label = |(axis, &level): (&Axis<'_>, &usize)| {
+        let label = |(axis, &level): (&LatticeAxis<'_>, &usize)| {
             axis.hierarchy.levels()[level].map[axis.column.codes.get(row) as usize]
         };
         *groups.entry(axes.iter().zip(node).map(label).collect()).or_default() |= 1 << row;
@@ -191,14 +191,14 @@ fn groups(axes: &[Axis<'_>], node: &[usize], people: usize) -> Vec<u128> {
 }
 
 /// The loss of a node without suppression; `None` for one that is not known here.
-fn loss_of(loss: &str, axes: &[Axis<'_>], node: &[usize], known: &Known<'_>) -> Option<f64> {
+fn loss_of(loss: &str, axes: &[LatticeAxis<'_>], node: &[usize], known: &Known<'_>) -> Option<f64> {
     let people = known.people.rows;
     let by_level =
-        |of: &dyn Fn(&Axis<'_>, usize) -> f64| axes.iter().zip(node).map(|(axis, &level)| of(axis, level)).sum();
+        |of: &dyn Fn(&LatticeAxis<'_>, usize) -> f64| axes.iter().zip(node).map(|(axis, &level)| of(axis, level)).sum();
     match loss {
         "ncp" => Some(by_level(&ncp_of)),
         "precision" => {
-            Some(by_level(&|axis: &Axis<'_>, level: usize| level as f64 / axis.hierarchy.top().max(1) as f64))
+            Some(by_level(&|axis: &LatticeAxis<'_>, level: usize| level as f64 / axis.hierarchy.top().max(1) as f64))
         }
         "discernibility" => {
             let groups = groups(axes, node, people);
@@ -210,11 +210,11 @@ fn loss_of(loss: &str, axes: &[Axis<'_>], node: &[usize], known: &Known<'_>) -> 
 }
 
 /// Summed over the people.
-fn ncp_of(axis: &Axis<'_>, level: usize) -> f64 {
+fn ncp_of(axis: &LatticeAxis<'_>, level: usize) -> f64 {
     let domain = &axis.column.domain;
     let (chosen, counts) = (&axis.hierarchy.levels()[level], axis.column.counts());
     let top = level > 0 && level == axis.hierarchy.top();
-    let penalty = |label: &hedgerow_table::Label| ncp::of_cell(&Cell::new(&label.cover, domain), domain, top);
+    let penalty = |label: &hedgerow_table::Label| ncp::of_cell(&SourceCell::new(&label.cover, domain), domain, top);
     let penalties: Vec<f64> = chosen.labels.iter().map(penalty).collect();
     chosen.map.iter().zip(&counts).map(|(&label, &count)| count as f64 * penalties[label as usize]).sum()
 }

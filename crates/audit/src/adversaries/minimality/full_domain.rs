@@ -58,15 +58,15 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
         let Some(level) = level_of(known, index, hierarchy, &members).filter(|level| *level > 0) else { continue };
         let finer = &hierarchy.levels()[level - 1].map;
         match suspects(known, &members, |row| finer[column.codes.get(row) as usize]) {
-            Node::TooSmall => {
+            NodeSuspects::TooSmall => {
                 let note = format!("`{}` one level lower: groups would be too small, so nothing follows", quasi.name);
                 finding.note(note);
             }
-            Node::Suspects(suspects) if suspects.is_empty() => {
+            NodeSuspects::Suspects(suspects) if suspects.is_empty() => {
                 let note = format!("`{}` one level lower would have kept the rule: not the finest release", quasi.name);
                 finding.note(note);
             }
-            Node::Suspects(suspects) => {
+            NodeSuspects::Suspects(suspects) => {
                 let why = format!("some group with `{}` one level lower must have broken the rule", quasi.name);
                 if !blamed.add(known, &members, &suspects, &why) {
                     let groups: usize = suspects.iter().map(|suspect| suspect.groups.len()).sum();
@@ -76,7 +76,7 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
                     ));
                 }
             }
-            Node::TooLarge => finding.note(format!("`{}` one level lower: classes are too large", quasi.name)),
+            NodeSuspects::TooLarge => finding.note(format!("`{}` one level lower: classes are too large", quasi.name)),
         }
     }
     let (truths, mut hits) = (truths(known), Hits::default());
@@ -164,14 +164,14 @@ fn level_of(known: &Known<'_>, index: usize, hierarchy: &Hierarchy, members: &[V
     hierarchy.levels().iter().position(is)
 }
 
-enum Node {
+enum NodeSuspects {
     /// A group is smaller than k: reason enough.
     TooSmall,
     TooLarge,
     Suspects(Vec<Suspect>),
 }
 
-fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> u32) -> Node {
+fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> u32) -> NodeSuspects {
     let mut suspects = Vec::new();
     for (class, members) in members.iter().enumerate() {
         let mut groups: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -179,7 +179,7 @@ fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> 
             groups.entry(label(row)).or_default().push(person);
         }
         if groups.values().any(|group| (group.len() as u64) < known.required.k) {
-            return Node::TooSmall;
+            return NodeSuspects::TooSmall;
         }
         let values = known.sensitive.of_bucket(known.classes.bucket_of[class]);
         let mut counts: Vec<usize> = values.iter().map(|&(_, count)| count as usize).collect();
@@ -190,14 +190,14 @@ fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> 
             continue;
         }
         if members.len() > PEOPLE_MAX {
-            return Node::TooLarge;
+            return NodeSuspects::TooLarge;
         }
         let bits = |group: &Vec<usize>| group.iter().fold(0u128, |bits, person| bits | 1 << person);
         let mut groups: Vec<u128> = can_lack.iter().map(bits).collect();
         groups.sort_unstable();
         suspects.push(Suspect { class, groups });
     }
-    Node::Suspects(suspects)
+    NodeSuspects::Suspects(suspects)
 }
 
 /// The values ruled out so far.

@@ -8,18 +8,18 @@ use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Progress, TableError};
 
 use super::joint::known_people;
-use super::{Attacker, EXPLAINED_MAX, Fits, Left, LeftRecords, Tables, Tally, explanation};
+use super::{Attacker, AttributeTables, EXPLAINED_MAX, Fits, LeftRecords, PeopleTally, ValuesLeft, explanation};
 use crate::combined_view::Combination;
 use crate::finding::{Explanation, Exposure, Finding, Needs, ReleaseCells};
 use crate::joint_cells::joint_cells;
-use crate::worlds::{Answer, Beside, Certainty, Layers, Presence, Problem, Profile, Solved, solve};
+use crate::worlds::{Beside, Certainty, Layers, PeopleProfile, Presence, Solved, WorldAnswer, WorldProblem, solve};
 
 /// More combinations than this are not listed.
 const COMBINATIONS_MAX: usize = 2_000_000;
 
 /// The classes as profiles: how many people are in a combination is not known.
-fn problem(tables: &Tables<'_>, combinations: impl Iterator<Item = Vec<u32>>) -> Problem {
-    let mut problem = Problem { values: tables.values(), ..Problem::default() };
+fn problem(tables: &AttributeTables<'_>, combinations: impl Iterator<Item = Vec<u32>>) -> WorldProblem {
+    let mut problem = WorldProblem { values: tables.values(), ..WorldProblem::default() };
     let suppressed: u64 = tables.tables.iter().map(|table| table.suppressed).sum();
     for (number, table) in tables.tables.iter().enumerate() {
         let mut side = tables.side(number);
@@ -30,14 +30,18 @@ fn problem(tables: &Tables<'_>, combinations: impl Iterator<Item = Vec<u32>>) ->
     for places in combinations {
         let rows = places.iter().zip(&problem.sides).map(|(&class, side)| side.sizes[class as usize]);
         let people = (0, rows.min().unwrap_or(0));
-        problem.profiles.push(Profile { people, presence: vec![Presence::Here; places.len()], places });
+        problem.profiles.push(PeopleProfile { people, presence: vec![Presence::Here; places.len()], places });
     }
     problem
 }
 
 /// The worlds in which every person is in every table, where the tables can be about the same
 /// people.
-fn joint(tables: &Tables<'_>, problem: &Problem, progress: &dyn Progress) -> Result<Option<Solved>, TableError> {
+fn joint(
+    tables: &AttributeTables<'_>,
+    problem: &WorldProblem,
+    progress: &dyn Progress,
+) -> Result<Option<Solved>, TableError> {
     let sources: Vec<u64> = tables.tables.iter().map(|table| table.classes.rows + table.suppressed).collect();
     let alike = sources.windows(2).all(|pair| pair[0] == pair[1]);
     if !alike || tables.tables.iter().any(|table| table.counterfeit) {
@@ -49,7 +53,7 @@ fn joint(tables: &Tables<'_>, problem: &Problem, progress: &dyn Progress) -> Res
 
 /// For each combination, whether a person can be in it; `None` where that is not known.
 pub(super) fn meeting(
-    tables: &Tables<'_>,
+    tables: &AttributeTables<'_>,
     combinations: &[Combination],
     attacker: Attacker<'_>,
 ) -> Result<Option<Vec<bool>>, TableError> {
@@ -59,7 +63,11 @@ pub(super) fn meeting(
     Ok(left.map(|left| left.iter().map(|left| !left.values.is_empty()).collect()))
 }
 
-pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker<'_>) -> Result<Fits, TableError> {
+pub(super) fn run(
+    finding: &mut Finding,
+    tables: &AttributeTables<'_>,
+    attacker: Attacker<'_>,
+) -> Result<Fits, TableError> {
     let classes: Vec<&ReleasedClasses> = tables.tables.iter().map(|table| table.classes).collect();
     let combinations = joint_cells(&classes, COMBINATIONS_MAX);
     if combinations.cut {
@@ -76,7 +84,7 @@ pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker
         problem.known.clear();
         solved = joint(tables, &problem, attacker.progress)?;
     }
-    let left: Vec<Left> = match &solved {
+    let left: Vec<ValuesLeft> = match &solved {
         Some(solved) => solved_left(tables, solved, problem.profiles.len()),
         None => problem.profiles.iter().map(|profile| intersection(tables, &problem, profile)).collect(),
     };
@@ -96,7 +104,7 @@ pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker
     if !problem.known.is_empty() {
         finding.details.insert("joint".to_owned(), json!(shares));
     }
-    let mut tally = Tally::new();
+    let mut tally = PeopleTally::new();
     for (combination, left) in combinations.iter().zip(&left) {
         tally.add(finding, left, || exposure(tables, combination, left));
     }
@@ -110,10 +118,10 @@ pub(super) fn run(finding: &mut Finding, tables: &Tables<'_>, attacker: Attacker
 /// How the one value follows that is left in some combinations of cells.
 fn explain_exposed(
     finding: &mut Finding,
-    tables: &Tables<'_>,
-    problem: &Problem,
+    tables: &AttributeTables<'_>,
+    problem: &WorldProblem,
     is_joint: bool,
-    left: &[Left],
+    left: &[ValuesLeft],
 ) -> Result<(), TableError> {
     let all: Vec<usize> = (0..tables.tables.len()).collect();
     let exposed = left.iter().enumerate().filter(|(_, left)| left.values.len() == 1).take(EXPLAINED_MAX);
@@ -139,17 +147,17 @@ fn explain_exposed(
     Ok(())
 }
 
-fn solved_left(tables: &Tables<'_>, solved: &Solved, profiles: usize) -> Vec<Left> {
+fn solved_left(tables: &AttributeTables<'_>, solved: &Solved, profiles: usize) -> Vec<ValuesLeft> {
     let mut left: Vec<LeftRecords> = vec![LeftRecords::default(); profiles];
     for scenario in &solved.scenarios {
-        let own = scenario.left().map(|query| (query.value, None, query.answer == Answer::Possible));
+        let own = scenario.left().map(|query| (query.value, None, query.answer == WorldAnswer::Possible));
         left[scenario.profile as usize].records = own.collect();
     }
     left.into_iter().map(|left| left.grouped(tables, 0, |_| true)).collect()
 }
 
-/// What all cells of a combination have in common.
-fn intersection(tables: &Tables<'_>, problem: &Problem, profile: &Profile) -> Left {
+/// The values that all cells of a combination have in common.
+fn intersection(tables: &AttributeTables<'_>, problem: &WorldProblem, profile: &PeopleProfile) -> ValuesLeft {
     let mut values: Option<Vec<u32>> = None;
     for (side, &class) in problem.sides.iter().zip(&profile.places) {
         let bucket = side.bucket_of[class as usize];
@@ -164,7 +172,7 @@ fn intersection(tables: &Tables<'_>, problem: &Problem, profile: &Profile) -> Le
 
 /// At most this many rows of one table can be in combinations that leave one value: of the table
 /// for which that is the fewest.
-fn rows_at_risk(problem: &Problem, combinations: &[Vec<u32>], left: &[Left]) -> u64 {
+fn rows_at_risk(problem: &WorldProblem, combinations: &[Vec<u32>], left: &[ValuesLeft]) -> u64 {
     let of_side = |side: usize| {
         let table = &problem.sides[side];
         let mut rows = vec![0u64; table.sizes.len()];
@@ -189,7 +197,7 @@ fn rows_at_risk(problem: &Problem, combinations: &[Vec<u32>], left: &[Left]) -> 
     (0..problem.sides.len()).map(of_side).min().unwrap_or(0)
 }
 
-fn exposure(tables: &Tables<'_>, combination: &[u32], left: &Left) -> Exposure {
+fn exposure(tables: &AttributeTables<'_>, combination: &[u32], left: &ValuesLeft) -> Exposure {
     let cells = tables.tables.iter().zip(combination);
     let cells = cells.map(|(table, &class)| ReleaseCells::new(table.name, table.classes.describe(class as usize)));
     let share = left.confidence();

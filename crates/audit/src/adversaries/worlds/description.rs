@@ -1,7 +1,7 @@
 //! The people of a list, and what was assumed of them, as a reader is shown them.
 
-use super::Left;
-use super::hypothesis::{Case, Standing};
+use super::ValuesLeft;
+use super::hypothesis::{Assumption, Case};
 use super::listed::Setting;
 use crate::finding::{Exposure, ReleaseCells};
 
@@ -14,13 +14,13 @@ impl Setting<'_> {
     }
 
     /// The assumptions in words.
-    pub(super) fn assumed(&self, standings: &[Standing]) -> String {
-        let names = |wanted: &dyn Fn(&Standing) -> bool| -> Vec<&str> {
+    pub(super) fn assumed(&self, standings: &[Assumption]) -> String {
+        let names = |wanted: &dyn Fn(&Assumption) -> bool| -> Vec<&str> {
             let tables = self.tables.tables.iter().zip(standings);
             tables.filter(|(_, standing)| wanted(standing)).map(|(table, _)| table.name).collect()
         };
-        let strong = names(&|standing| *standing != Standing::Target);
-        let weak = names(&|standing| *standing == Standing::Target);
+        let strong = names(&|standing| *standing != Assumption::Target);
+        let weak = names(&|standing| *standing == Assumption::Target);
         let mut parts = Vec::new();
         if !strong.is_empty() {
             parts.push(format!("every person who fits {} is in it, but for suppressed rows", strong.join(" and ")));
@@ -43,7 +43,7 @@ impl Setting<'_> {
         parts.join("; ")
     }
 
-    pub(super) fn exposure(&self, case: &Case, left: &Left) -> Exposure {
+    pub(super) fn exposure(&self, case: &Case, left: &ValuesLeft) -> Exposure {
         let cells = self.tables.tables.iter().enumerate().map(|(table, released)| {
             let class = self.sides[table].places[case.places[table] as usize].first();
             let cells = class.map_or_else(Vec::new, |&class| released.classes.describe(class as usize));

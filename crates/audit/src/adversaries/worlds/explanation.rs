@@ -2,17 +2,17 @@
 
 use hedgerow_table::TableError;
 
-use super::Tables;
-use crate::worlds::{Certainty, Fact, Problem, Profile, explain};
+use super::AttributeTables;
+use crate::worlds::{Certainty, Fact, PeopleProfile, WorldProblem, explain};
 
 /// Values of one class that a step names.
 const VALUES_MAX: usize = 8;
 
 /// The steps from the classes of some tables to a value; `None` when too many classes take part.
 pub(super) fn steps(
-    tables: &Tables<'_>,
+    tables: &AttributeTables<'_>,
     positions: &[usize],
-    problem: &Problem,
+    problem: &WorldProblem,
     of: Certainty<'_>,
     value: u32,
 ) -> Result<Option<Vec<String>>, TableError> {
@@ -28,7 +28,12 @@ pub(super) fn steps(
 }
 
 /// The same where the cells of one combination alone leave the value.
-pub(super) fn by_cells(tables: &Tables<'_>, problem: &Problem, profile: usize, value: u32) -> Vec<String> {
+pub(super) fn by_cells(
+    tables: &AttributeTables<'_>,
+    problem: &WorldProblem,
+    profile: usize,
+    value: u32,
+) -> Vec<String> {
     let positions: Vec<usize> = (0..tables.tables.len()).collect();
     let places = problem.profiles[profile].places.iter().zip(&problem.sides).zip(0..);
     let facts = places.map(|((&class, side), number)| (number, side.bucket_of[class as usize]));
@@ -38,12 +43,12 @@ pub(super) fn by_cells(tables: &Tables<'_>, problem: &Problem, profile: usize, v
 }
 
 /// Whether people are listed; else their number in a combination of cells is not known.
-fn is_listed(problem: &Problem) -> bool {
+fn is_listed(problem: &WorldProblem) -> bool {
     problem.profiles.iter().any(|profile| profile.people.0 > 0)
 }
 
 /// One class or bucket: its rows, and who can be in it.
-fn step(tables: &Tables<'_>, positions: &[usize], problem: &Problem, (side, bucket): Fact) -> String {
+fn step(tables: &AttributeTables<'_>, positions: &[usize], problem: &WorldProblem, (side, bucket): Fact) -> String {
     let number = positions[side as usize];
     let released = &tables.tables[number];
     let table = &problem.sides[side as usize];
@@ -75,7 +80,7 @@ fn step(tables: &Tables<'_>, positions: &[usize], problem: &Problem, (side, buck
 }
 
 /// Whether a profile can be in a bucket by its labels, and whether it can be elsewhere.
-fn fitting(problem: &Problem, profile: &Profile, side: usize, bucket: u32) -> (bool, bool) {
+fn fitting(problem: &WorldProblem, profile: &PeopleProfile, side: usize, bucket: u32) -> (bool, bool) {
     let classes = problem.classes(profile, side);
     let here = |class: &&u32| problem.sides[side].bucket_of[**class as usize] == bucket;
     let own = classes.iter().filter(here).count();
@@ -88,7 +93,7 @@ fn described(cells: &[(&str, &str)]) -> String {
     if cells.is_empty() { "the class of all rows".to_owned() } else { format!("the class {}", cells.join(", ")) }
 }
 
-fn values(tables: &Tables<'_>, number: usize, counts: &[(u32, u32)]) -> String {
+fn values(tables: &AttributeTables<'_>, number: usize, counts: &[(u32, u32)]) -> String {
     let named = counts.iter().take(VALUES_MAX);
     let mut texts: Vec<String> = named.map(|&(said, rows)| format!("{} {rows}", tables.said(number, said))).collect();
     if counts.len() > VALUES_MAX {

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use super::LeftRecords;
 use super::fewest::Solution;
-use crate::worlds::{Answer, Presence, Problem, Solved};
+use crate::worlds::{Presence, Solved, WorldAnswer, WorldProblem};
 
 /// Sets of values that are distinguished for one case.
 const ALTERNATIVES_MAX: usize = 4096;
@@ -14,9 +14,9 @@ const ALTERNATIVES_MAX: usize = 4096;
 type Alike = HashMap<Vec<u32>, Vec<u32>>;
 
 /// Tables whose worlds were looked at together.
-pub(super) struct Group<'a> {
+pub(super) struct TableGroup<'a> {
     pub(super) tables: &'a [usize],
-    problem: &'a Problem,
+    problem: &'a WorldProblem,
     solved: &'a Solved,
     of_case: &'a [Vec<(u32, u32)>],
     /// By profile, its scenarios.
@@ -25,8 +25,8 @@ pub(super) struct Group<'a> {
     alike: HashMap<Vec<Presence>, Alike>,
 }
 
-impl<'a> Group<'a> {
-    pub(super) fn new(of: &'a Solution) -> Group<'a> {
+impl<'a> TableGroup<'a> {
+    pub(super) fn new(of: &'a Solution) -> TableGroup<'a> {
         let Solution { tables, problem, solved, of_case } = of;
         let profiles = of_case.iter().flatten().map(|&(_, profile)| profile as usize + 1).max().unwrap_or(0);
         let mut scenarios = vec![Vec::new(); profiles];
@@ -45,7 +45,7 @@ impl<'a> Group<'a> {
                 alike.insert(profile.presence.clone(), own);
             }
         }
-        Group { tables, problem, solved, of_case, scenarios, alike }
+        TableGroup { tables, problem, solved, of_case, scenarios, alike }
     }
 
     /// The profile of a person of a case.
@@ -68,7 +68,7 @@ impl<'a> Group<'a> {
             let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| {
                 let mut left = LeftRecords::default();
                 for query in scenario.left() {
-                    let is_possible = query.answer == Answer::Possible;
+                    let is_possible = query.answer == WorldAnswer::Possible;
                     let Some(alike) = alike.and_then(|alike| alike.get(&self.problem.said(profile, query.value)))
                     else {
                         left.records.push((query.value, query.share, is_possible));

@@ -1,13 +1,13 @@
-//! Who is in which table: everyone, as far as that is possible; else the person looked for and
-//! nothing is known of others; else, in an earlier release of the same custodian, those who can
-//! have stayed.
+//! Assumptions about the people in each table: everyone, as far as that is possible; else the
+//! person looked for and nothing is known of others; else, in an earlier release of the same
+//! custodian, those who can have stayed.
 
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use hedgerow_table::{Progress, TableError};
 
-use crate::worlds::{Beside, Layers, Network, Presence, Problem, Profile, Side, solve};
+use crate::worlds::{Beside, Layers, Network, PeopleProfile, Presence, Side, WorldProblem, solve};
 
 /// People who fit the same classes of all tables, and have the same true value where it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,24 +19,24 @@ pub(super) struct Case {
     pub(super) people: u32,
 }
 
-/// What is assumed about who is in a table.
+/// An assumption about the people in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Assumption {
     /// All people who fit it, but for some who were suppressed.
     Everyone { absent: u64, unlisted: u64 },
     /// The person looked for; of others nothing is known.
     Target,
     /// These people, and no other who is listed.
-    Stayed { people: People, unlisted: u64 },
+    Stayed { people: CasePeople, unlisted: u64 },
 }
 
 /// Some people of each case, in runs: the case, its first person and the one after the last,
 /// ascending. The people of a case look alike, but not to who knows that one of them is in two
 /// tables and the other in none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct People(pub(super) Vec<(u32, u32, u32)>);
+pub(super) struct CasePeople(pub(super) Vec<(u32, u32, u32)>);
 
-impl People {
+impl CasePeople {
     /// The runs of a case.
     pub(super) fn of_case(&self, case: usize) -> impl Iterator<Item = (u32, u32)> {
         let first = self.0.partition_point(|&(other, ..)| (other as usize) < case);
@@ -57,7 +57,7 @@ impl People {
 }
 
 /// The standing of a table before anyone tried to combine it with others.
-pub(super) fn standing(side: &Side, table: usize, cases: &[Case], suppressed: u64, counterfeit: bool) -> Standing {
+pub(super) fn standing(side: &Side, table: usize, cases: &[Case], suppressed: u64, counterfeit: bool) -> Assumption {
     let fits = |case: &&Case| !side.places[case.places[table] as usize].is_empty();
     let all: u64 = cases.iter().map(|case| u64::from(case.people)).sum();
     let matched: u64 = cases.iter().filter(fits).map(|case| u64::from(case.people)).sum();
@@ -66,13 +66,13 @@ pub(super) fn standing(side: &Side, table: usize, cases: &[Case], suppressed: u6
     // Where all people are the rows of the source, those who match nothing are the suppressed ones.
     let known_absent = if all >= source { all - matched } else { 0 };
     let absent = suppressed.saturating_sub(known_absent).min(matched);
-    let Some(unlisted) = rows.checked_sub(matched - absent) else { return Standing::Target };
+    let Some(unlisted) = rows.checked_sub(matched - absent) else { return Assumption::Target };
     if counterfeit || all > source && matched > rows {
-        return Standing::Target;
+        return Assumption::Target;
     }
     match most_here(side, table, cases, &everyone(cases), |matched| matched - absent) {
-        Some(_) => Standing::Everyone { absent, unlisted },
-        None => Standing::Target,
+        Some(_) => Assumption::Everyone { absent, unlisted },
+        None => Assumption::Target,
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) fn can_be_there(
     let is_true = cases.iter().all(|case| case.truth.is_some());
     let presence = if absent > 0 { Presence::Either } else { Presence::Here };
     let mut numbers: HashMap<(u32, u32), usize> = HashMap::new();
-    let mut problem = Problem { values: largest + 1, ..Problem::default() };
+    let mut problem = WorldProblem { values: largest + 1, ..WorldProblem::default() };
     for (case, &people) in here {
         let (place, truth) = (case.places[table], case.truth.unwrap_or(0));
         let at = *numbers.entry((place, truth)).or_insert_with(|| {
@@ -128,7 +128,7 @@ pub(super) fn can_be_there(
                 places.push(class);
                 presences.push(Presence::Here);
             }
-            problem.profiles.push(Profile { people: (0, 0), places, presence: presences });
+            problem.profiles.push(PeopleProfile { people: (0, 0), places, presence: presences });
             problem.profiles.len() - 1
         });
         let own = &mut problem.profiles[at].people;

@@ -5,12 +5,16 @@ use hedgerow_release::JointShare;
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_release::joint::{Condition, Holds};
 
-use super::Tables;
+use super::AttributeTables;
 use crate::worlds::KnownPeople;
 
 /// How many people are in the combinations that each share speaks of. A share that speaks of an
 /// attribute which no table has says nothing.
-pub(super) fn known_people(tables: &Tables<'_>, combinations: &[Vec<u32>], joint: &[JointShare]) -> Vec<KnownPeople> {
+pub(super) fn known_people(
+    tables: &AttributeTables<'_>,
+    combinations: &[Vec<u32>],
+    joint: &[JointShare],
+) -> Vec<KnownPeople> {
     let classes: Vec<&ReleasedClasses> = tables.tables.iter().map(|table| table.classes).collect();
     let suppressed: u64 = tables.tables.iter().map(|table| table.suppressed).sum();
     let mut known = Vec::new();
@@ -45,7 +49,7 @@ pub(super) fn known_people(tables: &Tables<'_>, combinations: &[Vec<u32>], joint
 
 /// At least and at most this many people meet the condition of a share, by the tables that have its
 /// attributes.
-fn given(tables: &Tables<'_>, share: &JointShare) -> (u64, u64) {
+fn given(tables: &AttributeTables<'_>, share: &JointShare) -> (u64, u64) {
     let source = |table: &super::Released<'_>| table.classes.rows + table.suppressed;
     let (mut least, mut most) = (0, tables.tables.iter().map(source).max().unwrap_or(0));
     if share.given.is_empty() {

@@ -3,7 +3,7 @@
 
 use hedgerow_table::{Cover, Table};
 
-use super::Tables;
+use super::AttributeTables;
 use super::hypothesis::Case;
 use crate::overlap::overlap;
 use crate::worlds::Side;
@@ -23,19 +23,26 @@ const OPTIONS_MAX: usize = 64;
 
 /// Tables with classes that differ in columns which the list of people lacks.
 pub(super) struct Lacking<'a> {
-    tables: &'a Tables<'a>,
+    tables: &'a AttributeTables<'a>,
     sides: &'a [Side],
     /// The tables, with the columns of each that lack.
     pub(super) of_table: Vec<(usize, Vec<&'a str>)>,
 }
 
 /// People of a case, how many, and by table that lacks columns the class that they are in.
-pub(super) type Part = (usize, u32, Vec<u32>);
+pub(super) type CaseClasses = (usize, u32, Vec<u32>);
+
+/// Where people can be.
+pub(super) struct KnownClasses {
+    pub(super) parts: Vec<CaseClasses>,
+    /// True values, where they are known, allow it.
+    pub(super) is_possible: bool,
+}
 
 impl<'a> Lacking<'a> {
     /// `None` where no table has columns that the list lacks. Of a table whose rows need not be
     /// people, no person but the one looked for is used, and their class counts anyway.
-    pub(super) fn new(tables: &'a Tables<'a>, sides: &'a [Side], people: &Table) -> Option<Lacking<'a>> {
+    pub(super) fn new(tables: &'a AttributeTables<'a>, sides: &'a [Side], people: &Table) -> Option<Lacking<'a>> {
         let is_lacking = |table: &usize| sides[*table].shown && !tables.tables[*table].counterfeit;
         let columns = |table: usize| -> Vec<&'a str> {
             let quasi = tables.tables[table].classes.quasi.iter();
@@ -64,7 +71,7 @@ impl<'a> Lacking<'a> {
     /// table that says that rows were suppressed may hold fewer people than fit it, and of it all
     /// ways count. As many people as have rows of their own are in a class (what who does not know
     /// the true values can take to be so), and again as many as can be there with these.
-    pub(super) fn every_way(&self, cases: &[Case]) -> Option<Vec<Vec<Part>>> {
+    pub(super) fn every_way(&self, cases: &[Case]) -> Option<Vec<KnownClasses>> {
         let people: usize = cases.iter().map(|case| case.people as usize).sum();
         let most = WAYS_MAX.min(PEOPLE_MAX / people.max(1));
         if cases.len() > CHOICES_MAX {
@@ -74,15 +81,20 @@ impl<'a> Lacking<'a> {
         if options.iter().map(Vec::len).sum::<usize>() > CHOICES_MAX {
             return None;
         }
-        let mut ways: Vec<Vec<Part>> = Vec::new();
+        let mut ways: Vec<KnownClasses> = Vec::new();
         let is_true = cases.iter().all(|case| case.truth.is_some());
         for by_truth in [false, true].into_iter().take(1 + usize::from(is_true)) {
-            let mut search = Search::new(self, cases, &options, by_truth, most);
+            let mut search = WaySearch::new(self, cases, &options, by_truth, most);
             if !search.decide(0, 0, cases.first().map_or(0, |case| case.people)) {
                 return None;
             }
-            let new: Vec<Vec<Part>> = search.found.into_iter().filter(|way| !ways.contains(way)).collect();
-            ways.extend(new);
+            for parts in search.found {
+                let is_possible = by_truth || !is_true;
+                match ways.iter_mut().find(|way| way.parts == parts) {
+                    Some(known) => known.is_possible |= is_possible,
+                    None => ways.push(KnownClasses { parts, is_possible }),
+                }
+            }
         }
         (ways.len() <= most).then_some(ways)
     }
@@ -126,7 +138,7 @@ impl<'a> Lacking<'a> {
     }
 }
 
-struct Search<'a> {
+struct WaySearch<'a> {
     lacking: &'a Lacking<'a>,
     cases: &'a [Case],
     options: &'a [Vec<Vec<u32>>],
@@ -138,23 +150,23 @@ struct Search<'a> {
     counts: Vec<Vec<u64>>,
     /// Case, option and people.
     chosen: Vec<(usize, usize, u32)>,
-    found: Vec<Vec<Part>>,
+    found: Vec<Vec<CaseClasses>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> WaySearch<'a> {
     fn new(
         lacking: &'a Lacking<'a>,
         cases: &'a [Case],
         options: &'a [Vec<Vec<u32>>],
         by_truth: bool,
         most: usize,
-    ) -> Search<'a> {
+    ) -> WaySearch<'a> {
         let sides = || lacking.of_table.iter().map(|(table, _)| (*table, &lacking.sides[*table]));
         let suppressed = |table: usize| lacking.tables.tables[table].suppressed;
         let rows = sides().map(|(table, side)| side.sizes.iter().map(|&n| u64::from(n) + suppressed(table)).collect());
         let counts = sides().map(|(_, side)| side.counts.iter().map(|&(_, rows)| u64::from(rows)).collect());
         let (rows, counts) = (rows.collect(), counts.collect());
-        Search {
+        WaySearch {
             lacking,
             cases,
             options,
@@ -177,7 +189,7 @@ impl<'a> Search<'a> {
         }
         let Some(own) = self.cases.get(case) else {
             if self.is_full() {
-                let part = |&(case, option, people): &(usize, usize, u32)| -> Part {
+                let part = |&(case, option, people): &(usize, usize, u32)| -> CaseClasses {
                     (case, people, self.options[case][option].clone())
                 };
                 self.found.push(self.chosen.iter().map(part).collect());

@@ -4,15 +4,18 @@ use hashbrown::HashMap;
 use hedgerow_table::{Cover, Progress, Table, TableError};
 use serde_json::json;
 
-use super::fewest::{Fewest, Outcome, Solution};
-use super::group::{Group, crossed};
-use super::hypothesis::{Case, Standing, can_be_there, everyone, standing};
-use super::lacking::{Lacking, Part};
+use super::fewest::{AssumptionOutcome, Fewest, Solution};
+use super::gone::Gone;
+use super::group::{TableGroup, crossed};
+use super::hypothesis::{Assumption, Case, can_be_there, everyone, standing};
+use super::lacking::Lacking;
 use super::ways::{Ways, ways_to_stay};
-use super::{Attacker, Columns, EXPLAINED_MAX, Fits, Left, LeftRecords, Tables, Tally, explanation};
+use super::{
+    Attacker, AttributeTables, Columns, EXPLAINED_MAX, Fits, LeftRecords, PeopleTally, ValuesLeft, explanation,
+};
 use crate::finding::{Explanation, Finding};
 use crate::people::FoundPeople;
-use crate::worlds::{Beside, Certainty, Layers, Presence, Problem, Profile, Side, Truth, solve};
+use crate::worlds::{Beside, Certainty, Layers, PeopleProfile, Presence, Side, Truth, WorldProblem, solve};
 
 /// Releases that contradict each other are divided into groups that do not, up to this number.
 const DIVIDED_MAX: usize = 4;
@@ -20,20 +23,17 @@ const DIVIDED_MAX: usize = 4;
 /// Rows that an explanation lists.
 const ROWS_MAX: usize = 20;
 
-/// Sets of assumptions that are tried where the list lacks columns.
-const TRIED_MAX: usize = 8192;
-
 /// The people and the tables, before anything was assumed.
 pub(super) struct Setting<'a> {
-    pub(super) tables: &'a Tables<'a>,
+    pub(super) tables: &'a AttributeTables<'a>,
     pub(super) sides: Vec<Side>,
-    cases: Vec<Case>,
-    of_person: Vec<u32>,
+    pub(super) cases: Vec<Case>,
+    pub(super) of_person: Vec<u32>,
 }
 
 pub(super) fn run(
     finding: &mut Finding,
-    tables: &Tables<'_>,
+    tables: &AttributeTables<'_>,
     people: &Table,
     attacker: Attacker<'_>,
 ) -> Result<Fits, TableError> {
@@ -47,41 +47,17 @@ pub(super) fn run(
     };
     let people_of = || setting.cases.iter().map(|case| u64::from(case.people));
     let mut fewest = Fewest::new(people_of());
-    let Examined { standings, mut stayed, fits } = setting.examine(&mut fewest, None, &ln_prior, attacker)?;
+    let mut gone = Gone::default();
+    let Examined { standings, mut stayed, fits, .. } =
+        setting.examine(&mut fewest, None, Some(&mut gone), &ln_prior, attacker)?;
     let mut assumed = setting.assumed(&standings);
     let lacking = Lacking::new(tables, &setting.sides, people);
-    let ways = lacking.as_ref().and_then(|lacking| lacking.every_way(&setting.cases)).unwrap_or_default();
+    let mut exposed_anyhow = 0;
     if let Some(lacking) = &lacking {
-        let mut of_all = Fewest::new(people_of());
-        for way in &ways {
-            attacker.progress.check()?;
-            let (completed, of_case) = setting.completed(lacking, way);
-            let examined = completed.examine(&mut of_all, Some(&of_case), &ln_prior, attacker)?;
-            stayed = [stayed, examined.stayed].into_iter().flatten().reduce(|one, two| (one.0 + two.0, one.1 & two.1));
-            if of_all.found.len() > TRIED_MAX {
-                break;
-            }
-        }
-        let all = !ways.is_empty() && of_all.found.len() <= TRIED_MAX;
-        let [columns, names] = [lacking.columns().join("`, `"), lacking.names().join(" and ")];
-        // Which of the ways is so is not known here: to refuse what any of them would expose would
-        // refuse nearly everything beside other columns.
-        let is_fewer = |(own, other): (&Left, &Left)| !other.values.is_empty() && other.values.len() < own.values.len();
-        let certain = fewest.left.iter().zip(&of_all.left).filter(|both| is_fewer(*both)).map(|(own, _)| own.people);
-        let more: u64 = certain.sum();
-        if !all {
-            fewest.leave_open(format!(
-                "the list of people lacks `{columns}`, and there are too many ways in which they can be in the \
-                 classes of {names}: who knows `{columns}` of everyone may be certain of more"
-            ));
-        } else if more > 0 {
-            fewest.leave_open(format!(
-                "the list of people lacks `{columns}`: who knows it of everyone may rule out more for {more} of them, by \
-                 the classes of {names} that they are in"
-            ));
-        }
-        let details = json!({ "columns": lacking.columns(), "releases": lacking.names(), "all": all && more == 0 });
-        finding.details.insert("lacking".to_owned(), details);
+        let in_ways = setting.in_every_way(lacking, &ln_prior, attacker)?;
+        stayed = [stayed, in_ways.stayed].into_iter().flatten().reduce(|one, two| (one.0 + two.0, one.1 & two.1));
+        exposed_anyhow = in_ways.exposed_anyhow;
+        in_ways.add_to(finding, &mut fewest, lacking);
     }
     if let Some((tried, all)) = stayed {
         assumed
@@ -97,13 +73,18 @@ pub(super) fn run(
     }
     finding.details.insert("assumed".to_owned(), json!(assumed));
     finding.people = people.rows as u64;
-    let mut tally = Tally::new();
+    let mut tally = PeopleTally::new();
     let (mut nowhere, mut lost) = (0u64, 0u64);
     for (left, case) in fewest.left.iter().zip(&setting.cases) {
         let people = if left.values.is_empty() { left.people } else { 0 };
         nowhere += people;
-        lost += if setting.is_nowhere(case) { 0 } else { people };
+        lost += if setting.is_nowhere(case) || left.is_unsaid { 0 } else { people };
         tally.add(finding, left, || setting.exposure(case, left));
+    }
+    gone.finish(finding, &mut tally, &setting);
+    if exposed_anyhow > 0 {
+        finding.leave(1, exposed_anyhow);
+        finding.at_risk = finding.at_risk.max(exposed_anyhow);
     }
     tally.finish(finding, &fewest.limits);
     if nowhere > 0 {
@@ -129,15 +110,17 @@ pub(super) fn run(
 
 /// The first assumptions, and the number of ways in which people may have stayed, with whether
 /// these are all.
-struct Examined {
-    standings: Vec<Standing>,
-    stayed: Option<(usize, bool)>,
+pub(super) struct Examined {
+    pub(super) standings: Vec<Assumption>,
+    pub(super) stayed: Option<(usize, bool)>,
     /// Some world fits the first assumptions.
     fits: bool,
+    /// The people of whom one set of assumptions leaves one value, at most.
+    pub(super) exposed: u64,
 }
 
 impl<'a> Setting<'a> {
-    fn new(tables: &'a Tables<'a>, people: &Table, attacker: Attacker<'_>) -> Result<Setting<'a>, TableError> {
+    fn new(tables: &'a AttributeTables<'a>, people: &Table, attacker: Attacker<'_>) -> Result<Setting<'a>, TableError> {
         let mut sides = Vec::new();
         let mut seen: Vec<Vec<u32>> = Vec::new();
         for (number, table) in tables.tables.iter().enumerate() {
@@ -173,32 +156,12 @@ impl<'a> Setting<'a> {
         Ok(Setting { tables, sides, cases, of_person })
     }
 
-    /// The same where it is known of all people in which classes they are; with the case that each
-    /// case is part of.
-    fn completed(&self, lacking: &Lacking<'_>, way: &[Part]) -> (Setting<'a>, Vec<usize>) {
-        let mut sides = self.sides.clone();
-        for (table, _) in &lacking.of_table {
-            let side = &mut sides[*table];
-            side.places = (0..side.sizes.len() as u32).map(|class| vec![class]).chain([Vec::new()]).collect();
-            side.shown = false;
-        }
-        let case = |(case, people, classes): &Part| {
-            let mut places = self.cases[*case].places.clone();
-            for ((table, _), &class) in lacking.of_table.iter().zip(classes) {
-                places[*table] = class.min(sides[*table].sizes.len() as u32);
-            }
-            Case { places, people: *people, truth: self.cases[*case].truth }
-        };
-        let cases = way.iter().map(case).collect();
-        let of_case = way.iter().map(|(case, ..)| *case).collect();
-        (Setting { tables: self.tables, sides, cases, of_person: Vec::new() }, of_case)
-    }
-
     /// Every set of assumptions about who is in which table, one after the other.
-    fn examine(
+    pub(super) fn examine(
         &self,
         fewest: &mut Fewest,
         part_of: Option<&[usize]>,
+        mut gone: Option<&mut Gone>,
         ln_prior: &[f64],
         attacker: Attacker<'_>,
     ) -> Result<Examined, TableError> {
@@ -207,25 +170,39 @@ impl<'a> Setting<'a> {
         let believed = self.believed(&standings, progress)?;
         let (standings, first) = self.outcome(standings, ln_prior, attacker)?;
         let fits = first.fits;
+        let mut exposed = first.exposed(&self.cases);
+        if let Some(gone) = &mut gone {
+            gone.examine(self, &first.groups, &standings, progress)?;
+        }
         fewest.offer(first, part_of);
         let ways = self.ways_to_stay(&standings, progress)?;
         let stayed = ways.as_ref().map(|ways| (ways.tried.len(), ways.all));
-        for others in believed.into_iter().chain(ways.into_iter().flat_map(|ways| ways.tried)) {
-            fewest.offer(self.outcome(others, ln_prior, attacker)?.1, part_of);
+        if let Some(believed) = believed {
+            let outcome = self.outcome(believed, ln_prior, attacker)?.1;
+            exposed = exposed.max(outcome.exposed(&self.cases));
+            fewest.offer(outcome, part_of);
         }
-        Ok(Examined { standings, stayed, fits })
+        for others in ways.into_iter().flat_map(|ways| ways.tried) {
+            let (standings, outcome) = self.outcome(others, ln_prior, attacker)?;
+            if let Some(gone) = &mut gone {
+                gone.examine(self, &outcome.groups, &standings, progress)?;
+            }
+            exposed = exposed.max(outcome.exposed(&self.cases));
+            fewest.offer(outcome, part_of);
+        }
+        Ok(Examined { standings, stayed, fits, exposed })
     }
 
-    fn standings(&self, cases: &[Case], progress: &dyn Progress) -> Result<Vec<Standing>, TableError> {
+    fn standings(&self, cases: &[Case], progress: &dyn Progress) -> Result<Vec<Assumption>, TableError> {
         let all = everyone(cases);
         let mut standings = Vec::with_capacity(self.sides.len());
         for (table, (side, released)) in self.sides.iter().zip(&self.tables.tables).enumerate() {
             let own = standing(side, table, cases, released.suppressed, released.counterfeit);
             let is_possible = match own {
-                Standing::Everyone { absent, .. } => can_be_there(side, table, cases, &all, absent, progress)?,
+                Assumption::Everyone { absent, .. } => can_be_there(side, table, cases, &all, absent, progress)?,
                 _ => true,
             };
-            standings.push(if is_possible { own } else { Standing::Target });
+            standings.push(if is_possible { own } else { Assumption::Target });
         }
         Ok(standings)
     }
@@ -233,9 +210,13 @@ impl<'a> Setting<'a> {
     /// The assumptions of an attacker who does not know the true values, where these deny them:
     /// that everyone is in a table which could hold them, had they other values. The conclusions
     /// may be true all the same.
-    fn believed(&self, standings: &[Standing], progress: &dyn Progress) -> Result<Option<Vec<Standing>>, TableError> {
+    fn believed(
+        &self,
+        standings: &[Assumption],
+        progress: &dyn Progress,
+    ) -> Result<Option<Vec<Assumption>>, TableError> {
         let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
-        if !is_true || !standings.contains(&Standing::Target) {
+        if !is_true || !standings.contains(&Assumption::Target) {
             return Ok(None);
         }
         let unknown: Vec<Case> = self.cases.iter().map(|case| Case { truth: None, ..case.clone() }).collect();
@@ -245,12 +226,12 @@ impl<'a> Setting<'a> {
 
     /// Earlier releases of the newest one's custodian that not everyone is in: who can have stayed.
     /// `None` when there is none, or true values are not known.
-    fn ways_to_stay(&self, standings: &[Standing], progress: &dyn Progress) -> Result<Option<Ways>, TableError> {
+    fn ways_to_stay(&self, standings: &[Assumption], progress: &dyn Progress) -> Result<Option<Ways>, TableError> {
         let newest = self.tables.tables.last().and_then(|newest| newest.custodian);
         let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
         let is_own = |table: &usize| {
             let released = &self.tables.tables[*table];
-            standings[*table] == Standing::Target && released.custodian == newest && !released.counterfeit
+            standings[*table] == Assumption::Target && released.custodian == newest && !released.counterfeit
         };
         let own: Vec<usize> = (0..standings.len()).filter(is_own).collect();
         if newest.is_none() || !is_true || own.is_empty() {
@@ -259,15 +240,15 @@ impl<'a> Setting<'a> {
         ways_to_stay(&self.sides, &self.cases, &own, standings, progress).map(Some)
     }
 
-    /// What the assumptions leave. Where no world fits them together, tables that some world fits
-    /// are taken together, the newest first.
+    /// The values that the assumptions leave. Where no world fits them together, tables that some
+    /// world fits are taken together, the newest first.
     fn outcome(
         &self,
-        standings: Vec<Standing>,
+        standings: Vec<Assumption>,
         ln_prior: &[f64],
         attacker: Attacker<'_>,
-    ) -> Result<(Vec<Standing>, Outcome), TableError> {
-        let strong: Vec<usize> = (0..standings.len()).filter(|&table| standings[table] != Standing::Target).collect();
+    ) -> Result<(Vec<Assumption>, AssumptionOutcome), TableError> {
+        let strong: Vec<usize> = (0..standings.len()).filter(|&table| standings[table] != Assumption::Target).collect();
         let mut limits = Vec::new();
         let mut groups = Vec::new();
         let mut fits = true;
@@ -282,17 +263,17 @@ impl<'a> Setting<'a> {
             }
         }
         groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
-        let grouped: Vec<Group<'_>> = groups.iter().map(Group::new).collect();
+        let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
         let all: Vec<usize> = (0..standings.len()).collect();
         let left = (0..self.cases.len()).map(|case| self.fewest(case, &all, &standings, &grouped)).collect();
         limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         let mut standings = standings;
         for (table, standing) in standings.iter_mut().enumerate() {
             if !groups.iter().any(|group| group.tables.contains(&table)) {
-                *standing = Standing::Target;
+                *standing = Assumption::Target;
             }
         }
-        Ok((standings, Outcome { left, groups, limits, fits }))
+        Ok((standings, AssumptionOutcome { left, groups, limits, fits }))
     }
 
     /// Groups of tables that some world fits, each as large as it can be made from the newest
@@ -300,7 +281,7 @@ impl<'a> Setting<'a> {
     fn divided(
         &self,
         strong: &[usize],
-        standings: &[Standing],
+        standings: &[Assumption],
         ln_prior: &[f64],
         attacker: Attacker<'_>,
     ) -> Result<Vec<Solution>, TableError> {
@@ -334,17 +315,17 @@ impl<'a> Setting<'a> {
     fn solve(
         &self,
         tables: &[usize],
-        standings: &[Standing],
+        standings: &[Assumption],
         ln_prior: &[f64],
         attacker: Attacker<'_>,
     ) -> Result<Solution, TableError> {
-        let mut problem = Problem { values: self.tables.values(), ..Problem::default() };
+        let mut problem = WorldProblem { values: self.tables.values(), ..WorldProblem::default() };
         for &table in tables {
             let mut side = self.sides[table].clone();
             (side.absent, side.unlisted) = match &standings[table] {
-                Standing::Everyone { absent, unlisted } => (*absent, *unlisted),
-                Standing::Stayed { unlisted, .. } => (0, *unlisted),
-                Standing::Target => (u64::MAX >> 8, side.rows()),
+                Assumption::Everyone { absent, unlisted } => (*absent, *unlisted),
+                Assumption::Stayed { unlisted, .. } => (0, *unlisted),
+                Assumption::Target => (u64::MAX >> 8, side.rows()),
             };
             problem.sides.push(side);
         }
@@ -361,7 +342,7 @@ impl<'a> Setting<'a> {
                 let places: Vec<u32> = tables.iter().map(|&table| case.places[table]).collect();
                 let profile = *numbers.entry((places, presence)).or_insert_with_key(|(places, presence)| {
                     let (places, presence) = (places.clone(), presence.clone());
-                    problem.profiles.push(Profile { people: (0, 0), places, presence });
+                    problem.profiles.push(PeopleProfile { people: (0, 0), places, presence });
                     truth.push(Vec::new());
                     problem.profiles.len() as u32 - 1
                 });
@@ -385,10 +366,10 @@ impl<'a> Setting<'a> {
 
     /// The people of a case in parts that are in the same tables: the number of the first person,
     /// and how many there are.
-    fn split(&self, case: usize, tables: &[usize], standings: &[Standing]) -> Vec<(u32, u32)> {
+    fn split(&self, case: usize, tables: &[usize], standings: &[Assumption]) -> Vec<(u32, u32)> {
         let mut ends = vec![0, self.cases[case].people];
         for &table in tables {
-            if let Standing::Stayed { people, .. } = &standings[table] {
+            if let Assumption::Stayed { people, .. } = &standings[table] {
                 people.of_case(case).for_each(|(from, to)| ends.extend([from, to]));
             }
         }
@@ -399,8 +380,14 @@ impl<'a> Setting<'a> {
 
     /// The fewest values that are left to a person of a case, and which person it is: of two who
     /// look alike, the one who stayed may have several left and the one who came a single one.
-    fn fewest(&self, case: usize, all: &[usize], standings: &[Standing], groups: &[Group<'_>]) -> (Left, u32) {
-        let mut fewest: Option<(Left, u32)> = None;
+    fn fewest(
+        &self,
+        case: usize,
+        all: &[usize],
+        standings: &[Assumption],
+        groups: &[TableGroup<'_>],
+    ) -> (ValuesLeft, u32) {
+        let mut fewest: Option<(ValuesLeft, u32)> = None;
         for (person, _) in self.split(case, all, standings) {
             let own = self.left(case, person, groups);
             match &mut fewest {
@@ -408,16 +395,16 @@ impl<'a> Setting<'a> {
                 Some((left, of)) => *of = if left.take_fewer(own) { person } else { *of },
             }
         }
-        fewest.unwrap_or((Left::nothing(0), 0))
+        fewest.unwrap_or((ValuesLeft::nothing(0), 0))
     }
 
     /// Whether the person of a case with this number is in a table.
-    fn presence(&self, case: usize, table: usize, standing: &Standing, number: u32) -> Presence {
+    fn presence(&self, case: usize, table: usize, standing: &Assumption, number: u32) -> Presence {
         match standing {
             _ if self.sides[table].places[self.cases[case].places[table] as usize].is_empty() => Presence::Away,
-            Standing::Everyone { absent: 0, .. } => Presence::Here,
-            Standing::Everyone { .. } => Presence::Either,
-            Standing::Stayed { people, .. } if people.contains(case, number) => Presence::Here,
+            Assumption::Everyone { absent: 0, .. } => Presence::Here,
+            Assumption::Everyone { .. } => Presence::Either,
+            Assumption::Stayed { people, .. } if people.contains(case, number) => Presence::Here,
             _ => Presence::Away,
         }
     }
@@ -427,17 +414,17 @@ impl<'a> Setting<'a> {
     fn explanation(
         &self,
         (number, person): (usize, u32),
-        left: &Left,
+        left: &ValuesLeft,
         groups: &[Solution],
     ) -> Result<Option<Explanation>, TableError> {
         let case = &self.cases[number];
         let [(value, _)] = left.values[..] else { return Ok(None) };
         let mut steps = Vec::new();
         for group in groups {
-            let group_of = Group::new(group);
+            let group_of = TableGroup::new(group);
             let profile = group_of.profile(number, person);
             let (own, anyhow) = group_of.alternatives(number, person, case.truth);
-            let own: Vec<Left> = own.into_iter().map(|own| self.grouped(own, case)).collect();
+            let own: Vec<ValuesLeft> = own.into_iter().map(|own| self.grouped(own, case)).collect();
             if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
                 let records: Vec<u32> = own.iter().flat_map(|own| own.records.iter().copied()).collect();
                 let certain = Certainty { profile, values: &records, anyhow };
@@ -468,7 +455,7 @@ impl<'a> Setting<'a> {
 
     /// Where true values are known and those of other columns that link rows are not, no record is
     /// known to be true; but what is certain must be.
-    fn is_certain_of_something_false(&self, people: &Table, left: &[Left]) -> bool {
+    fn is_certain_of_something_false(&self, people: &Table, left: &[ValuesLeft]) -> bool {
         let is_true = self.cases.first().is_none_or(|case| case.truth.is_some());
         let Some(column) = people.column(&self.tables.columns[0]).filter(|_| !is_true) else { return false };
         let is_false = |(row, &case): (usize, &u32)| match left[case as usize].values[..] {
@@ -484,15 +471,15 @@ impl<'a> Setting<'a> {
     }
 
     /// The values of some records, as far as tables say them that the people of a case fit.
-    fn grouped(&self, records: LeftRecords, case: &Case) -> Left {
+    fn grouped(&self, records: LeftRecords, case: &Case) -> ValuesLeft {
         let is_in = |table: usize| !self.sides[table].places[case.places[table] as usize].is_empty();
         records.grouped(self.tables, u64::from(case.people), is_in)
     }
 
     /// The fewest values that some alternative leaves to a person of a case.
-    fn left(&self, number: usize, person: u32, groups: &[Group<'_>]) -> Left {
+    fn left(&self, number: usize, person: u32, groups: &[TableGroup<'_>]) -> ValuesLeft {
         let case = &self.cases[number];
-        let mut left = Left::nothing(u64::from(case.people));
+        let mut left = ValuesLeft::nothing(u64::from(case.people));
         if self.is_nowhere(case) {
             return left;
         }
@@ -521,7 +508,8 @@ impl<'a> Setting<'a> {
         left
     }
 
-    /// What a table says of the person looked for and of no other. `None` where they are not in it.
+    /// The statements of a table about the person looked for and about no other. `None` where they
+    /// are not in it.
     fn weak(&self, case: &Case, table: usize) -> Option<Vec<LeftRecords>> {
         let side = &self.sides[table];
         let place = &side.places[case.places[table] as usize];

@@ -16,8 +16,10 @@ mod cells;
 mod description;
 mod explanation;
 mod fewest;
+mod gone;
 mod group;
 mod hypothesis;
+mod in_ways;
 mod joint;
 mod lacking;
 mod listed;
@@ -34,17 +36,17 @@ use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
 use crate::Adversary;
-use crate::combined_view::Group;
+use crate::combined_view::CombinationGroup;
 use crate::finding::{Exposure, Finding, Worst};
 use crate::worlds::{Side, Statements, UNSAID};
 
 use self::records::Records;
-use self::statements::{AllContents, Linking, linking_columns};
+use self::statements::{AllContents, Linking, counted_apart, linking_columns};
 
 /// People who look alike, or combinations of cells, for whom a value is explained.
 const EXPLAINED_MAX: usize = 20;
 
-/// What the attacker knows of the columns that the people's table lacks.
+/// The attacker's knowledge of the columns that the people's table lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Columns {
     /// Nothing: the attacker has the list and no more.
@@ -75,7 +77,7 @@ pub(crate) struct Released<'a> {
     pub(crate) spelling: Option<&'a Spelling>,
 }
 
-/// What the attacker has beside the tables.
+/// The attacker's knowledge beside the tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attacker<'a> {
     pub(crate) people: Option<&'a Table>,
@@ -88,7 +90,7 @@ pub(crate) struct Attacker<'a> {
 }
 
 /// The tables that say something of one sensitive attribute, and what they say together.
-pub(crate) struct Tables<'a> {
+pub(crate) struct AttributeTables<'a> {
     pub(crate) tables: Vec<Released<'a>>,
     /// The columns by which rows are compared; the first is the protected one.
     columns: Vec<String>,
@@ -98,9 +100,9 @@ pub(crate) struct Tables<'a> {
     says_values: bool,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> AttributeTables<'a> {
     /// `None` where what they say together is too much to be listed.
-    fn new(protect: &'a str, released: &[Released<'a>], linking: Linking) -> Option<Tables<'a>> {
+    fn new(protect: &'a str, released: &[Released<'a>], linking: Linking) -> Option<AttributeTables<'a>> {
         let all = AllContents::new(protect, released, linking);
         let says_it = |(table, _): &(&Released<'a>, usize)| table.classes.sensitive(protect).is_some();
         // A table that lacks the attribute says something of it where its rows can be linked.
@@ -119,7 +121,7 @@ impl<'a> Tables<'a> {
         };
         let records = Records::new(&mut all)?;
         let says_values = all.says_values();
-        Some(Tables { tables, columns: all.names.clone(), records, contents: RefCell::new(all), says_values })
+        Some(AttributeTables { tables, columns: all.names.clone(), records, contents: RefCell::new(all), says_values })
     }
 
     /// The number of records, which are the values of worlds.
@@ -242,7 +244,7 @@ pub(crate) struct LeftRecords {
 
 impl LeftRecords {
     /// The values of these records, as far as the tables say them that the people are in.
-    fn grouped(self, tables: &Tables<'_>, people: u64, is_in: impl Fn(usize) -> bool) -> Left {
+    fn grouped(self, tables: &AttributeTables<'_>, people: u64, is_in: impl Fn(usize) -> bool) -> ValuesLeft {
         let mut values: Vec<(u32, Option<f64>, bool)> = Vec::new();
         let mut at: HashMap<u32, usize> = HashMap::new();
         for &(record, share, is_possible) in &self.records {
@@ -259,8 +261,13 @@ impl LeftRecords {
                 }
             }
         }
-        Left {
+        // Who was suppressed in every table that says the value, and is linked to no row of them.
+        if let [(u32::MAX, ..)] = values[..] {
+            return ValuesLeft { is_unsaid: true, ..ValuesLeft::nothing(people) };
+        }
+        ValuesLeft {
             people,
+            is_unsaid: false,
             is_decided: values.len() <= 1 || values.iter().all(|(_, _, is_possible)| *is_possible),
             values: values.into_iter().map(|(value, share, _)| (value, share)).collect(),
             records: self.records.into_iter().map(|(record, _, _)| record).collect(),
@@ -270,28 +277,31 @@ impl LeftRecords {
 
 /// The values that are left for some people.
 #[derive(Debug, Clone)]
-pub(crate) struct Left {
+pub(crate) struct ValuesLeft {
     pub(crate) people: u64,
     /// Values that are not ruled out, each with its share of the worlds where they were counted.
     pub(crate) values: Vec<(u32, Option<f64>)>,
     /// The records behind them.
     pub(crate) records: Vec<u32>,
     pub(crate) is_decided: bool,
+    /// No table that they are in says the value: it may be any.
+    pub(crate) is_unsaid: bool,
 }
 
-impl Left {
-    fn nothing(people: u64) -> Left {
-        Left { people, values: Vec::new(), records: Vec::new(), is_decided: true }
+impl ValuesLeft {
+    fn nothing(people: u64) -> ValuesLeft {
+        ValuesLeft { people, values: Vec::new(), records: Vec::new(), is_decided: true, is_unsaid: false }
     }
 
     /// Takes what other assumptions leave to the same people where it is fewer values; whether it
     /// is. Where something is open under either, still fewer values may be possible than are left.
-    fn take_fewer(&mut self, other: Left) -> bool {
+    fn take_fewer(&mut self, other: ValuesLeft) -> bool {
         let [before, count] = [&*self, &other].map(|left| left.values.len());
         let is_decided = self.is_decided && other.is_decided;
         let is_fewer = count > 0 && (before == 0 || count < before);
+        self.is_unsaid |= other.is_unsaid;
         if is_fewer {
-            *self = Left { people: self.people, ..other };
+            *self = ValuesLeft { people: self.people, ..other };
         }
         self.is_decided = match self.values.len() {
             1 => self.is_decided,
@@ -337,7 +347,7 @@ pub(crate) fn run(
             Linking::MissingIsUnknown if !has_missing => continue,
             _ => {}
         }
-        let Some(tables) = Tables::new(protect, released, linking) else {
+        let Some(tables) = AttributeTables::new(protect, released, linking) else {
             limit = Some("the rows say too many different things to be compared in all columns".to_owned());
             continue;
         };
@@ -363,6 +373,11 @@ pub(crate) fn run(
     let names = || released.iter().map(|table| table.name.to_owned()).collect();
     let found = found.map(|(_, finding)| finding);
     let mut finding = found.unwrap_or_else(|| Finding::new(Adversary::Worlds, names(), Some(protect)));
+    let apart = counted_apart(protect, released);
+    if !apart.is_empty() && limit.is_none() {
+        let apart = apart.join(", ");
+        limit = Some(format!("rows can be linked by {apart}, which a bucketized table does not tell of each row"));
+    }
     if let Some(limit) = limit {
         finding.details.insert("exact".to_owned(), json!(false));
         finding.note(format!("{limit}: fewer values may be possible than are counted here"));
@@ -392,12 +407,12 @@ pub(crate) fn keep_meeting(
     protect: &str,
     released: &[Released<'_>],
     names: &[String],
-    group: &mut Group,
+    group: &mut CombinationGroup,
     progress: &dyn Progress,
 ) -> Result<(), TableError> {
     let named = |name: &String| released.iter().find(|table| table.name == name).copied();
     let chosen: Vec<Released<'_>> = names.iter().filter_map(named).collect();
-    let Some(tables) = Tables::new(protect, &chosen, Linking::Protected) else { return Ok(()) };
+    let Some(tables) = AttributeTables::new(protect, &chosen, Linking::Protected) else { return Ok(()) };
     if group.cut || tables.tables.len() != names.len() {
         return Ok(());
     }
@@ -410,18 +425,18 @@ pub(crate) fn keep_meeting(
 }
 
 /// The sums over all people.
-struct Tally {
+struct PeopleTally {
     worst: Worst<(usize, f64, usize, u64), Exposure>,
     open: u64,
 }
 
-impl Tally {
-    fn new() -> Tally {
-        Tally { worst: Worst::new(), open: 0 }
+impl PeopleTally {
+    fn new() -> PeopleTally {
+        PeopleTally { worst: Worst::new(), open: 0 }
     }
 
     /// Counts people with what is left for them; `exposure` describes them.
-    fn add(&mut self, finding: &mut Finding, left: &Left, exposure: impl FnOnce() -> Exposure) {
+    fn add(&mut self, finding: &mut Finding, left: &ValuesLeft, exposure: impl FnOnce() -> Exposure) {
         let count = left.values.len();
         if count == 0 {
             return;
@@ -432,6 +447,11 @@ impl Tally {
         finding.max_confidence = finding.max_confidence.max(confidence);
         self.open += if left.is_decided { 0 } else { left.people };
         self.worst.offer((count.min(2), -confidence, count, u64::MAX - left.people), exposure);
+    }
+
+    /// Of people for whom it is not known whether fewer values are left.
+    fn leave_open(&mut self, people: u64) {
+        self.open += people;
     }
 
     fn finish(self, finding: &mut Finding, limits: &[String]) {

@@ -22,7 +22,7 @@ pub(super) struct Records {
 
 /// A record in the making.
 #[derive(Debug, Clone)]
-struct Draft {
+struct RecordDraft {
     said: Vec<u32>,
     /// A label for each column of all tables.
     labels: Vec<u32>,
@@ -41,7 +41,7 @@ impl Records {
         let contents = all.of_table.clone();
         let mut finders: Vec<Finder<'_>> =
             contents.iter().map(|contents| Finder { contents, by_known: HashMap::new() }).collect();
-        let mut drafts = vec![Draft { said: Vec::new(), labels: vec![ANY; all.names.len()] }];
+        let mut drafts = vec![RecordDraft { said: Vec::new(), labels: vec![ANY; all.names.len()] }];
         let mut pairs = 0;
         for table in 0..finders.len() {
             let mut next = Vec::new();
@@ -51,14 +51,14 @@ impl Records {
                 let is_listed = !found.is_empty() && contents[table].columns.iter().all(is_point);
                 for (statement, labels) in found {
                     let said = [draft.said.as_slice(), &[statement]].concat();
-                    let draft = Draft { said, labels };
+                    let draft = RecordDraft { said, labels };
                     if may_be_silent(&draft, &mut finders, &contents, &mut all.labels, &mut pairs)? {
                         next.push(draft);
                     }
                 }
                 if !is_listed {
                     let said = [draft.said.as_slice(), &[UNSAID]].concat();
-                    next.push(Draft { said, labels: draft.labels });
+                    next.push(RecordDraft { said, labels: draft.labels });
                 }
                 if next.len() > RECORDS_MAX {
                     return None;
@@ -68,7 +68,7 @@ impl Records {
         }
         // Of people in no table nothing is said: the number after all records stands for it.
         drafts.retain(|draft| draft.said.iter().any(|&statement| statement != UNSAID));
-        let text = |draft: &Draft| all.labels[0].text(draft.labels[0]).to_owned();
+        let text = |draft: &RecordDraft| all.labels[0].text(draft.labels[0]).to_owned();
         drafts.sort_by_cached_key(|draft| (draft.labels[0] == ANY, text(draft), draft.said.clone()));
         let mut records = Records { statements: vec![Vec::new(); contents.len()], ..Records::default() };
         for (number, draft) in (0..).zip(drafts) {
@@ -112,7 +112,7 @@ impl Records {
 /// A table cannot be silent about a record that leaves one value of each of its columns where it
 /// has a row with them.
 fn may_be_silent(
-    draft: &Draft,
+    draft: &RecordDraft,
     finders: &mut [Finder<'_>],
     contents: &[Contents],
     labels: &mut [Labels],

@@ -231,13 +231,19 @@ impl AllContents {
 /// The columns beside the protected one that several tables have, and that one of them releases
 /// beside its classes.
 pub(super) fn linking_columns(protect: &str, tables: &[Released<'_>]) -> Vec<String> {
+    shared_columns(protect, tables, |table, name| table.classes.sensitive(name).is_some())
+}
+
+/// The columns beside the protected one that one table releases beside its classes, and that
+/// another one has too; of buckets, `counts` says whether they have a column.
+fn shared_columns(protect: &str, tables: &[Released<'_>], counts: impl Fn(&Released<'_>, &str) -> bool) -> Vec<String> {
     let beside = |table: &Released<'_>| -> Vec<String> {
         let rows = table.rows.into_iter().flat_map(|rows| &rows.columns).map(|column| column.name.clone());
         rows.filter(|name| name != protect && is_beside(table, name)).collect()
     };
-    let has = |table: &Released<'_>, name: &str| {
-        let is_quasi = table.classes.quasi.iter().any(|quasi| quasi.name == name);
-        table.rows.is_some() && (is_quasi || is_beside(table, name))
+    let has = |table: &Released<'_>, name: &str| match table.rows {
+        Some(_) => is_quasi(table, name) || is_beside(table, name),
+        None => counts(table, name),
     };
     let mut names: Vec<String> = tables.iter().flat_map(beside).collect();
     names.sort_unstable();
@@ -246,11 +252,37 @@ pub(super) fn linking_columns(protect: &str, tables: &[Released<'_>]) -> Vec<Str
     names
 }
 
+/// The columns by which rows are linked elsewhere, and which a table counts apart from the
+/// attribute that is used of it: a bucket says how often each occurs, and not in which row.
+pub(super) fn counted_apart(protect: &str, tables: &[Released<'_>]) -> Vec<String> {
+    let names =
+        shared_columns(protect, tables, |table, name| is_quasi(table, name) || table.classes.sensitive(name).is_some());
+    let of_table = |table: &Released<'_>| -> Vec<String> {
+        let used = used_of_buckets(table, std::iter::once(protect).chain(names.iter().map(String::as_str)));
+        let is_apart = |(at, name): &(usize, &String)| {
+            is_quasi(table, name) || (table.classes.sensitive(name).is_some() && used != Some(at + 1))
+        };
+        names.iter().enumerate().filter(is_apart).map(|(_, name)| name.clone()).collect()
+    };
+    let mut apart: Vec<String> = tables.iter().filter(|table| table.rows.is_none()).flat_map(of_table).collect();
+    apart.sort_unstable();
+    apart.dedup();
+    apart
+}
+
+/// The first of some columns that the buckets of a table count.
+fn used_of_buckets<'n>(table: &Released<'_>, mut names: impl Iterator<Item = &'n str>) -> Option<usize> {
+    names.position(|name| table.classes.sensitive(name).is_some())
+}
+
+fn is_quasi(table: &Released<'_>, name: &str) -> bool {
+    table.classes.quasi.iter().any(|quasi| quasi.name == name)
+}
+
 /// Whether rows show a column beside the labels of their class; numbers of units are random.
 fn is_beside(table: &Released<'_>, name: &str) -> bool {
-    let is_quasi = table.classes.quasi.iter().any(|quasi| quasi.name == name);
     let is_unit = table.units.iter().any(|unit| unit == name);
-    !is_quasi && !is_unit && table.rows.is_some_and(|rows| rows.column(name).is_some())
+    !is_quasi(table, name) && !is_unit && table.rows.is_some_and(|rows| rows.column(name).is_some())
 }
 
 /// The labels of one column of a table, by code.
@@ -258,13 +290,17 @@ fn labels_of(table: &Released<'_>, column: &Column, labels: &mut Labels) -> Vec<
     let codes = 0..column.domain.cardinality() as u32;
     let label = |code: u32| {
         let text = column.domain.text(code);
-        let codebook = table.codebook.filter(|codebook| codebook.is_coarse(&column.name));
-        if let Some(cover) = codebook.and_then(|book| book.cover(&column.name, &text)) {
-            return labels.covering(&text, cover);
-        }
-        labels.value(table.spelling.map_or(&text, |spelling| spelling.ours(&column.name, &text)))
+        covering(table, &column.name, &text, labels).unwrap_or_else(|| {
+            labels.value(table.spelling.map_or(&text, |spelling| spelling.ours(&column.name, &text)))
+        })
     };
     codes.map(label).collect()
+}
+
+/// The label of a value that is coarser than the source's.
+fn covering(table: &Released<'_>, name: &str, text: &str, labels: &mut Labels) -> Option<u32> {
+    let codebook = table.codebook.filter(|codebook| codebook.is_coarse(name))?;
+    Some(labels.covering(text, codebook.cover(name, text)?))
 }
 
 /// A quasi-identifier as a column of the rows.
@@ -280,13 +316,16 @@ fn contents(table: &Released<'_>, names: &[String], labels: &mut [Labels]) -> Co
     {
         return of_rows(table, rows, &class_of, names, labels);
     }
-    let Some(counts) = table.classes.sensitive(&names[0]) else {
+    let used = used_of_buckets(table, names.iter().map(String::as_str));
+    let Some((used, counts)) = used.and_then(|used| Some((used, table.classes.sensitive(&names[used])?))) else {
         return Contents::new(Vec::new(), buckets, std::iter::empty());
     };
-    let values: Vec<u32> = counts.values.iter().map(|value| labels[0].value(value)).collect();
+    let labels = &mut labels[used];
+    let label = |value: &String| covering(table, &names[used], value, labels).unwrap_or_else(|| labels.value(value));
+    let values: Vec<u32> = counts.values.iter().map(label).collect();
     let cells = (0..buckets as u32)
         .flat_map(|bucket| counts.of_bucket(bucket).iter().map(move |&(value, rows)| (bucket, value, rows)));
-    Contents::new(vec![0], buckets, cells.map(|(bucket, value, rows)| (bucket, vec![values[value as usize]], rows)))
+    Contents::new(vec![used], buckets, cells.map(|(bucket, value, rows)| (bucket, vec![values[value as usize]], rows)))
 }
 
 fn of_rows(table: &Released<'_>, rows: &Table, class_of: &[u32], names: &[String], labels: &mut [Labels]) -> Contents {

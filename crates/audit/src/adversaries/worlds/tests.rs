@@ -1,4 +1,4 @@
-//! What was once missed, or was wrongly certain: each as the tables that showed it.
+//! Disclosures that were once missed, or wrongly certain: each as the tables that showed it.
 
 use hedgerow_release::classes::SensitiveCounts;
 use hedgerow_table::{Cover, NoProgress, Table};
@@ -106,7 +106,7 @@ fn a_bucket_without_a_class_inside_it_leaves_a_sure_value() {
     assert_eq!(found.people_at_risk, [2], "{found:?}");
 }
 
-/// Who stayed is not known to the custodian by name; who knows it learns a value.
+/// The custodian does not know by name who stayed; an attacker who knows it learns a value.
 #[test]
 fn the_next_release_of_a_custodian_with_two_people_more() {
     let old = classes(&["a", "b", "s"], &[["*", "x", "p"], ["*", "x", "q"], ["*", "x", "q"]]);
@@ -207,7 +207,7 @@ fn it_is_said_where_columns_that_the_source_lacks_would_expose_people() {
     // In one way or another each of them would be.
     assert_eq!((found.at_risk, &found.details["exact"], &found.details["undecided"]), (0, &json!(false), &json!(6)));
     assert!(found.notes.iter().any(|note| note.text.contains("may rule out more for 6 of them")), "{found:?}");
-    let lacking = json!({ "columns": ["b"], "releases": ["other"], "all": false });
+    let lacking = json!({ "columns": ["b"], "releases": ["other"], "all": false, "exposed_anyhow": 0 });
     assert_eq!(found.details["lacking"], lacking);
     // The same a hundred times over: too many ways, which is said.
     let often = |rows: &[[&'static str; 2]]| -> Vec<[&str; 2]> { (0..100).flat_map(|_| rows.to_vec()).collect() };
@@ -478,4 +478,5 @@ fn measure_worlds_of_ten_releases_of_100000_people() {
     measured(100_000, 10, true);
 }
 
+mod gone;
 mod linked;

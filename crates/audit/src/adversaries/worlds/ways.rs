@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 use hedgerow_table::{Progress, TableError};
 
-use super::hypothesis::{Case, People, Standing, can_be_there, everyone, most_here};
+use super::hypothesis::{Assumption, Case, CasePeople, can_be_there, everyone, most_here};
 use crate::worlds::Side;
 
 /// Of few people every way is tried, where there are no more than this.
@@ -17,7 +17,7 @@ const WAYS_OF_MANY: usize = 8;
 
 /// By way, what is assumed of each table; and whether these are all ways.
 pub(super) struct Ways {
-    pub(super) tried: Vec<Vec<Standing>>,
+    pub(super) tried: Vec<Vec<Assumption>>,
     pub(super) all: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn ways_to_stay(
     sides: &[Side],
     cases: &[Case],
     own: &[usize],
-    standings: &[Standing],
+    standings: &[Assumption],
     progress: &dyn Progress,
 ) -> Result<Ways, TableError> {
     let people: u64 = cases.iter().map(|case| u64::from(case.people)).sum();
@@ -44,7 +44,7 @@ pub(super) fn ways_to_stay(
             let counts = people.counts(cases.len());
             is_possible &= can_be_there(&sides[table], table, cases, &counts, 0, progress)?;
             let unlisted = sides[table].rows() - counts.iter().map(|&count| u64::from(count)).sum::<u64>();
-            with[table] = Standing::Stayed { people, unlisted };
+            with[table] = Assumption::Stayed { people, unlisted };
         }
         all &= is_possible;
         if is_possible {
@@ -55,7 +55,7 @@ pub(super) fn ways_to_stay(
 }
 
 /// By table, the people who are in it.
-type Way = Vec<People>;
+type Way = Vec<CasePeople>;
 
 /// `None` where there are too many.
 fn every_way(sides: &[Side], cases: &[Case], own: &[usize]) -> Option<Vec<Way>> {
@@ -70,7 +70,7 @@ fn every_way(sides: &[Side], cases: &[Case], own: &[usize]) -> Option<Vec<Way>> 
     }
     let mut ways: Vec<Way> = Vec::new();
     for counts in &counted {
-        let mut of_counts: Vec<Way> = vec![vec![People::default(); own.len()]];
+        let mut of_counts: Vec<Way> = vec![vec![CasePeople::default(); own.len()]];
         for (number, case) in cases.iter().enumerate() {
             let stay: Vec<u32> = counts.iter().map(|counts| counts[number]).collect();
             let parts = every_overlap(case.people, &stay);
@@ -91,12 +91,12 @@ fn every_way(sides: &[Side], cases: &[Case], own: &[usize]) -> Option<Vec<Way>> 
 }
 
 /// People of one case who are in the same tables: these, as bits, and how many people.
-type Part = (usize, u32);
+type Overlap = (usize, u32);
 
 /// Every way in which given numbers of some people, who look alike, are in each of some tables: who
 /// is in one may be in another or not.
-fn every_overlap(people: u32, stay: &[u32]) -> Vec<Vec<Part>> {
-    fn add(people: u32, stay: &[u32], tables: usize, parts: &mut Vec<Part>, found: &mut Vec<Vec<Part>>) {
+fn every_overlap(people: u32, stay: &[u32]) -> Vec<Vec<Overlap>> {
+    fn add(people: u32, stay: &[u32], tables: usize, parts: &mut Vec<Overlap>, found: &mut Vec<Vec<Overlap>>) {
         if people == 0 || tables == 0 {
             // Who is left is in no table.
             if stay.iter().all(|&left| left == 0) {
@@ -120,7 +120,7 @@ fn every_overlap(people: u32, stay: &[u32]) -> Vec<Vec<Part>> {
 }
 
 /// A way in which the people of a case are in the tables of their parts, one part after the other.
-fn with_parts(mut way: Way, case: u32, parts: &[Part]) -> Way {
+fn with_parts(mut way: Way, case: u32, parts: &[Overlap]) -> Way {
     let mut from = 0;
     for &(tables, count) in parts.iter().filter(|(_, count)| *count > 0) {
         for (_, people) in way.iter_mut().enumerate().filter(|(table, _)| tables >> table & 1 == 1) {
@@ -158,8 +158,8 @@ fn some_ways(sides: &[Side], cases: &[Case], own: &[usize]) -> Vec<Way> {
 
 /// As many people of each case, from the one on that `ends` says and around; which becomes the one
 /// after the last.
-fn from_there_on(cases: &[Case], counts: &[u32], ends: &mut [u32]) -> People {
-    let mut people = People::default();
+fn from_there_on(cases: &[Case], counts: &[u32], ends: &mut [u32]) -> CasePeople {
+    let mut people = CasePeople::default();
     for (number, ((case, &count), end)) in (0..).zip(cases.iter().zip(counts).zip(ends)) {
         let last = *end + count;
         let around = last.saturating_sub(case.people);

@@ -53,7 +53,7 @@ fn exposed(tables: Vec<SubTable>) -> u64 {
     let classes: Vec<ReleasedClasses> = tables.iter().map(classes).collect();
     let joinable = joinable(&Decomposed { tables }, &classes, "release", &Spelling::default());
     assert!(joinable.generalized.is_empty());
-    intersection::run(vec!["release".to_owned()], &joinable.tables).at_risk
+    intersection::run(vec!["release".to_owned()], &joinable.tables, &[], None).at_risk
 }
 
 /// The bucket hides who of two people has HIV. A table of ages and zip codes and one of zip codes

@@ -57,7 +57,7 @@ fn local_cells_are_measured_by_what_they_cover() {
             })
             .collect();
         let quasi = ["age", "sex"].iter().zip(&hierarchies).map(|(name, hierarchy)| QuasiSource { name, hierarchy });
-        let input = Measured {
+        let input = GeneralizedPair {
             source: &source,
             released: &released,
             codebook: &codebook,
@@ -123,7 +123,7 @@ fn a_local_release_of_something_else_is_refused() {
         Hierarchy::build(&hedgerow_table::HierarchySpec::None, "age", "test", &column.domain, &[String::new()]).unwrap()
     };
     let hierarchy = hierarchy(&other);
-    let input = Measured {
+    let input = GeneralizedPair {
         source: &other,
         released: &released,
         codebook: &codebook,

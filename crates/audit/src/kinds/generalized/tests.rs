@@ -9,7 +9,7 @@ use hedgerow_table::{Cover, HierarchySpec, Kind, Label};
 use serde_json::json;
 
 use super::*;
-use crate::testing::{Release, random_release, seeds};
+use crate::testing::{TestRelease, random_release, seeds};
 
 const SEEDS: u64 = 500;
 
@@ -19,7 +19,7 @@ fn close(left: f64, right: f64, what: &str, seed: u64) {
 
 /// A release row by row, as texts and labels.
 struct Naive<'a> {
-    release: &'a Release,
+    release: &'a TestRelease,
     /// The finest level that gives the same labels with the same values under each.
     levels: Vec<usize>,
     /// The labels of each released row, for each quasi-identifier.
@@ -29,7 +29,7 @@ struct Naive<'a> {
 }
 
 impl<'a> Naive<'a> {
-    fn new(release: &'a Release) -> Naive<'a> {
+    fn new(release: &'a TestRelease) -> Naive<'a> {
         let label = |quasi: usize, level: usize, row: usize| -> &'a Label {
             let level = &release.hierarchies[quasi].levels()[level];
             &level.labels[level.map[release.source.columns[quasi].codes.get(row) as usize] as usize]
@@ -231,7 +231,7 @@ fn split<'a>(rows: &[&'a str]) -> Vec<Vec<&'a str>> {
 
 #[test]
 fn one_row_untouched_loses_nothing_and_is_found_for_certain() {
-    let release = Release::new(&["age"], &split(&["30"]), &[HierarchySpec::None], &[0], &[]);
+    let release = TestRelease::new(&["age"], &split(&["30"]), &[HierarchySpec::None], &[0], &[]);
     let found = release.measures();
     let Losses { ncp, precision, granularity, kl, discernibility, average_class, .. } = found.losses;
     assert_eq!([Some(ncp), precision, granularity, kl, Some(average_class)], [0.0, 0.0, 0.0, 0.0, 1.0].map(Some));
@@ -245,7 +245,7 @@ fn one_row_untouched_loses_nothing_and_is_found_for_certain() {
 fn everything_hidden_is_all_lost() {
     let rows = split(&["1,a,02139", "2,b,02140", ",,"]);
     let specs = [HierarchySpec::Widths(vec![5.0]), HierarchySpec::None, HierarchySpec::Mask(5)];
-    let release = Release::new(&["n", "c", "z"], &rows, &specs, &[2, 1, 5], &[]);
+    let release = TestRelease::new(&["n", "c", "z"], &rows, &specs, &[2, 1, 5], &[]);
     let found = release.measures();
     let Losses { ncp, precision, granularity, .. } = found.losses;
     assert_eq!([Some(ncp), precision, granularity], [Some(1.0); 3]);
@@ -258,14 +258,14 @@ fn everything_hidden_is_all_lost() {
 fn equal_values_lose_nothing_until_the_top() {
     let rows = vec![vec!["7"]; 5];
     let specs = [HierarchySpec::Widths(vec![5.0])];
-    let loss = |level| Release::new(&["n"], &rows, &specs, &[level], &[]).measures().losses.ncp;
+    let loss = |level| TestRelease::new(&["n"], &rows, &specs, &[level], &[]).measures().losses.ncp;
     assert_eq!([loss(0), loss(1), loss(2)], [0.0, 0.0, 1.0]);
 }
 
 #[test]
 fn all_but_one_class_suppressed() {
     let rows = split(&["1,x", "1,x", "2,x", "3,y", "4,y"]);
-    let release = Release::new(&["n", "s"], &rows, &[HierarchySpec::None], &[0], &[2, 3, 4]);
+    let release = TestRelease::new(&["n", "s"], &rows, &[HierarchySpec::None], &[0], &[2, 3, 4]);
     let found = release.measures();
     assert_eq!([Some(found.losses.ncp), found.losses.precision], [Some(0.6); 2]);
     assert_eq!(found.losses.discernibility, 4 + 15);
@@ -276,7 +276,7 @@ fn all_but_one_class_suppressed() {
 #[test]
 fn a_journalist_is_misled_by_rows_suppressed_from_a_class() {
     let rows = split(&["1", "1", "1", "2", "2"]);
-    let found = Release::new(&["n"], &rows, &[HierarchySpec::None], &[0], &[0, 1, 4]).measures();
+    let found = TestRelease::new(&["n"], &rows, &[HierarchySpec::None], &[0], &[0, 1, 4]).measures();
     let journalist = found.risk.journalist.unwrap();
     assert_eq!((found.risk.prosecutor.max, journalist.max), (1.0, 0.5));
     assert_eq!(journalist.mean, (1.0 / 3.0 + 0.5) / 2.0);
@@ -286,12 +286,12 @@ fn a_journalist_is_misled_by_rows_suppressed_from_a_class() {
 fn missing_values_are_values_of_their_own() {
     let rows = split(&["10,a", "20,b", ",a", ",b"]);
     let specs = [HierarchySpec::Widths(vec![50.0]), HierarchySpec::None];
-    let found = Release::new(&["n", "c"], &rows, &specs, &[1, 1], &[]).measures();
+    let found = TestRelease::new(&["n", "c"], &rows, &specs, &[1, 1], &[]).measures();
     assert_eq!(found.attributes[0].ncp, 0.5, "two intervals, two missing values kept");
     assert_eq!(found.classes.count, 2);
 }
 
-fn refusal(release: &Release) -> String {
+fn refusal(release: &TestRelease) -> String {
     let error = release.try_measures(&QueryOptions::default()).expect_err("these do not belong together");
     assert!(matches!(error, TableError::Input(_)), "{error}");
     let text = error.to_string();
@@ -303,23 +303,23 @@ fn refusal(release: &Release) -> String {
 fn a_release_of_something_else_is_refused() {
     let new = |rows: &[&str], level: usize, suppressed: &[usize]| {
         let specs = [HierarchySpec::Widths(vec![10.0])];
-        Release::new(&["age", "s"], &split(rows), &specs, &[level], suppressed)
+        TestRelease::new(&["age", "s"], &split(rows), &specs, &[level], suppressed)
     };
     let good = || new(&["21,x", "22,x", "35,y", "36,y"], 1, &[]);
     good().measures();
 
-    let release = Release { codebook: Codebook::new(), ..good() };
+    let release = TestRelease { codebook: Codebook::new(), ..good() };
     assert!(refusal(&release).contains("codebook.csv: no row for the label `20 to 29` of `age`"));
 
     let other = new(&["51,x", "52,x", "65,y", "66,y"], 1, &[]);
-    let release = Release { released: other.released, codebook: other.codebook, ..good() };
+    let release = TestRelease { released: other.released, codebook: other.codebook, ..good() };
     assert!(refusal(&release).contains("the label `50 to 59` of `age` is on no level"));
 
     let values = new(&["21,x", "22,x", "35,y", "36,y"], 0, &[]);
-    let release = Release { codebook: values.codebook, released: values.released.clone(), ..good() };
+    let release = TestRelease { codebook: values.codebook, released: values.released.clone(), ..good() };
     release.measures();
 
-    let release = Release { suppressed: vec![0], ..good() };
+    let release = TestRelease { suppressed: vec![0], ..good() };
     assert!(refusal(&release).contains("4 rows were released and 1 suppressed, but the source has 4"));
 
     let mut release = good();
@@ -327,11 +327,11 @@ fn a_release_of_something_else_is_refused() {
     assert!(refusal(&release).contains("no rows"));
 
     let other = new(&["21,x", "22,x", "23,x", "36,y"], 1, &[]);
-    let release = Release { released: other.released, ..good() };
+    let release = TestRelease { released: other.released, ..good() };
     assert!(refusal(&release).contains("more rows in the release than in the source"));
 
     let other = new(&["21,z", "22,x", "35,y", "36,y"], 1, &[]);
-    let release = Release { released: other.released, ..good() };
+    let release = TestRelease { released: other.released, ..good() };
     assert!(refusal(&release).contains("the released value `z` of `s` is not in the source"));
 
     let mut release = good();
@@ -343,27 +343,27 @@ fn a_release_of_something_else_is_refused() {
 fn labels_of_two_levels_or_with_another_meaning_are_refused() {
     let rows = split(&["21", "22", "35", "36"]);
     let specs = [HierarchySpec::Widths(vec![10.0])];
-    let good = |level| Release::new(&["age"], &rows, &specs, &[level], &[]);
+    let good = |level| TestRelease::new(&["age"], &rows, &specs, &[level], &[]);
     let mut codebook = Codebook::new();
     for level in good(0).hierarchies[0].levels() {
         level.labels.iter().for_each(|label| codebook.add("age", label).unwrap());
     }
     let mixed = Table::from_texts(&["age"], &split(&["21", "22", "30 to 39", "30 to 39"]));
-    let release = Release { released: mixed, codebook, ..good(1) };
+    let release = TestRelease { released: mixed, codebook, ..good(1) };
     assert!(refusal(&release).contains("different levels"));
 
     let mut codebook = Codebook::new();
     for label in &good(1).hierarchies[0].levels()[1].labels {
         codebook.add("age", &Label { cover: Cover::Everything, ..label.clone() }).unwrap();
     }
-    let release = Release { codebook, ..good(1) };
+    let release = TestRelease { codebook, ..good(1) };
     assert!(refusal(&release).contains("cover other values there than in its hierarchy"));
 }
 
 #[test]
 fn the_json_names_what_the_contract_names() {
     let rows = split(&["21,x", "22,x", "35,y", "36,y"]);
-    let mut release = Release::new(&["age", "s"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
+    let mut release = TestRelease::new(&["age", "s"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
     release.k = 2;
     let found = serde_json::to_value(release.measures()).unwrap();
     let at = |path: &str| found.pointer(path).unwrap_or_else(|| panic!("{path} in {found}")).clone();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hedgerow_release::bucketized::COUNT;
 use hedgerow_release::cloned::{CLASS, Cloned, STATISTICS, kind_of};
-use hedgerow_release::manifest::{Field, Resource};
+use hedgerow_release::manifest::{FieldDescriptor, Resource};
 use hedgerow_table::Kind;
 
 use super::*;
@@ -101,10 +101,11 @@ impl Case {
     /// As an auditor gets it: written into files and read.
     fn released(&self, kind: Kind, seed: u64) -> Cloned {
         let directory = tempfile::tempdir().unwrap();
-        let statistics = STATISTICS.map(|name| Field::new(name, kind_of(name), None)).to_vec();
+        let statistics = STATISTICS.map(|name| FieldDescriptor::new(name, kind_of(name), None)).to_vec();
         let statistics = Resource::csv("statistics", statistics);
         let fields = [(CLASS, Kind::Integer), ("pay", kind), (COUNT, Kind::Integer)];
-        let sensitive = Resource::csv("sensitive", fields.map(|(name, kind)| Field::new(name, kind, None)).to_vec());
+        let sensitive =
+            Resource::csv("sensitive", fields.map(|(name, kind)| FieldDescriptor::new(name, kind, None)).to_vec());
         std::fs::write(directory.path().join(&statistics.path), self.statistics_csv()).unwrap();
         std::fs::write(directory.path().join(&sensitive.path), self.sensitive_csv()).unwrap();
         let (read, contradictions) = Cloned::examine(directory.path(), &statistics, &sensitive, &NoProgress)

@@ -223,7 +223,7 @@ fn integers_above_two_to_the_53_are_distinguished() {
     assert_eq!((certain, possible), (0.0, 3.0));
 }
 
-/// What is said of their order, their mean and their spread is exact where the rows are, and
+/// Statements about their order, their mean and their spread are exact where the rows are, and
 /// otherwise no bound is rounded inward.
 #[test]
 fn bounds_of_integers_above_two_to_the_53_hold() {

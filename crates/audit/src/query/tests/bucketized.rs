@@ -39,8 +39,11 @@ pub(super) fn published(buckets: &[Bucket]) -> Release {
         Table::from_texts(header, &rows)
     };
     let quasi = table(&["age", "color", "group"], &quasi);
-    let rows =
-        Rows::Buckets(Cow::Owned(quasi), Cow::Owned(table(&["group", "salary", "count"], &sensitive)), Sizes::Equal);
+    let rows = QueriedRows::Buckets(
+        Cow::Owned(quasi),
+        Cow::Owned(table(&["group", "salary", "count"], &sensitive)),
+        Sizes::Equal,
+    );
     let kinds = vec![
         ("age".to_owned(), Kind::Integer),
         ("color".to_owned(), Kind::Category),
@@ -233,9 +236,9 @@ fn four_people_by_hand() {
 fn tables_that_do_not_belong_together_are_refused() {
     let row = |age: f64| [Some(Known::Number(age)), Some(Known::Text("red".to_owned()))];
     let good = published(&[(vec![row(1.0), row(2.0)], vec![None, Some(Known::Number(3.0))])]);
-    let Rows::Buckets(quasi, ..) = good.rows else { panic!("two tables") };
+    let QueriedRows::Buckets(quasi, ..) = good.rows else { panic!("two tables") };
     let with = |header: &[&str], rows: &[Vec<&str>]| {
-        let rows = Rows::Buckets(quasi.clone(), Cow::Owned(Table::from_texts(header, rows)), Sizes::Equal);
+        let rows = QueriedRows::Buckets(quasi.clone(), Cow::Owned(Table::from_texts(header, rows)), Sizes::Equal);
         let release = view(rows, Codebook::new(), Vec::new());
         answer(&release, "SELECT COUNT(*) FROM data").unwrap_err().to_string()
     };
@@ -252,7 +255,7 @@ fn rows_without_a_bucket_may_have_any_value() {
     let quasi = Table::from_texts(&["age", "group"], &[vec!["1", "7"], vec!["2", "7"], vec!["3", ""]]);
     let values = [vec!["7", "red", "x", "1"], vec!["7", "blue", "y", "1"]];
     let values = Table::from_texts(&["group", "color", "shape", "count"], &values);
-    let rows = Rows::Buckets(Cow::Owned(quasi), Cow::Owned(values), Sizes::WithRowsWithoutValues);
+    let rows = QueriedRows::Buckets(Cow::Owned(quasi), Cow::Owned(values), Sizes::WithRowsWithoutValues);
     let release = view(rows, Codebook::new(), Vec::new());
     let count = |condition: &str| {
         three(&run(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"))["answer"][0], "COUNT(*)")

@@ -22,8 +22,8 @@ use serde_json::Value as Json;
 use std::borrow::Cow;
 
 use super::columns::Columns;
-use super::rows::{Rows, Sizes};
-use super::view::View;
+use super::rows::{QueriedRows, Sizes};
+use super::view::QueryView;
 use super::{Answer, AnswerError, Bounds, answer_view};
 use crate::estimate::declared::Declared;
 use crate::testing::seeds;
@@ -152,20 +152,20 @@ fn random_test(rng: &mut StdRng, texts: &[bool], depth: usize) -> Test {
     }
 }
 
-type Release = View<'static>;
+type Release = QueryView<'static>;
 
 fn answer(release: &Release, sql: &str) -> Result<Answer, hedgerow_table::TableError> {
     Ok(answer_view(release, &Columns::bind(release)?, sql, &Bounds::NONE)?)
 }
 
-/// What a manifest says of values of this kind.
+/// A manifest's statement about values of this kind.
 fn stated(kind: Kind) -> Declared {
     Declared { kind: Some(kind), ..Declared::default() }
 }
 
-fn view(rows: Rows<'static>, codebook: Codebook, kinds: Vec<(String, Kind)>) -> Release {
+fn view(rows: QueriedRows<'static>, codebook: Codebook, kinds: Vec<(String, Kind)>) -> Release {
     let declared = kinds.into_iter().map(|(name, kind)| (name, stated(kind))).collect();
-    View { rows, codebook: Cow::Owned(codebook), declared, statistics: None, suppressed: 0 }
+    QueryView { rows, codebook: Cow::Owned(codebook), declared, statistics: None, suppressed: 0 }
 }
 
 /// A generalized release of these labels, row by row.
@@ -180,7 +180,7 @@ fn release_of(names: &[&str], kinds: &[Kind], rows: &[Vec<&TestLabel>]) -> Relea
     let table = Table::from_texts(names, &texts);
     let kinds = names.iter().zip(kinds).map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
     let codebook = crate::testing::written_and_read(&codebook);
-    view(Rows::Labels(Cow::Owned(table)), codebook, kinds)
+    view(QueriedRows::Labels(Cow::Owned(table)), codebook, kinds)
 }
 
 /// How many rows of each label of a column fulfill a condition, as a reader of the table and its
@@ -191,8 +191,8 @@ pub(crate) fn counted_by_label(
     (name, kind): (&str, Kind),
     condition: &str,
 ) -> Vec<(String, Option<f64>)> {
-    let view = View {
-        rows: Rows::Labels(Cow::Borrowed(table)),
+    let view = QueryView {
+        rows: QueriedRows::Labels(Cow::Borrowed(table)),
         codebook: Cow::Borrowed(codebook),
         declared: vec![(name.to_owned(), stated(kind))],
         statistics: None,
@@ -201,8 +201,8 @@ pub(crate) fn counted_by_label(
     let sql = format!("SELECT \"{name}\" AS l, COUNT(*) AS n FROM data {condition} GROUP BY \"{name}\"");
     let answer = answer_view(&view, &Columns::bind(&view).unwrap(), &sql, &Bounds::NONE);
     let lines = answer.unwrap_or_else(|error| panic!("{sql}: {error}")).lines;
-    let line = |cells: &Vec<super::Cell>| match cells.as_slice() {
-        [super::Cell::Label(label), super::Cell::Estimate(found)] => {
+    let line = |cells: &Vec<super::AnswerCell>| match cells.as_slice() {
+        [super::AnswerCell::Label(label), super::AnswerCell::Estimate(found)] => {
             (label.clone().unwrap_or_default(), Some(found.estimate).filter(|estimate| !estimate.is_nan()))
         }
         other => panic!("{sql}: {other:?}"),

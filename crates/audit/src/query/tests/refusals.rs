@@ -1,4 +1,4 @@
-//! What is not answered is refused by name, and no text makes the program panic.
+//! A query that is not answered is refused by name, and no text makes the program panic.
 
 use rand::SeedableRng;
 use rand::seq::IndexedRandom;

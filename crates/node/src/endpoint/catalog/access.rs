@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 use super::functions;
-use super::tables::Tables;
+use super::tables::CatalogTables;
 
 /// The table whose rows are the elements of an array: the rewriting uses it.
 const ELEMENTS: &str = "json_each";
@@ -21,7 +21,7 @@ pub(super) fn is_internal(name: &str) -> bool {
 }
 
 /// Decides for the statements of one connection.
-pub(super) fn authorizer(tables: &Tables) -> impl FnMut(AuthContext<'_>) -> Authorization + Send + 'static {
+pub(super) fn authorizer(tables: &CatalogTables) -> impl FnMut(AuthContext<'_>) -> Authorization + Send + 'static {
     let tables: BTreeSet<String> = tables.all().iter().map(|table| table.name.to_owned()).collect();
     let functions = functions::allowed();
     move |context: AuthContext<'_>| {

@@ -4,10 +4,10 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::super::journal::Row;
-use super::super::kind::Kind;
+use super::super::journal::JournalTableRow;
+use super::super::kind::SqlType;
 use super::super::tokens::{DATABASE, SCHEMA, TABLE};
-use super::tables::{JOURNAL, Tables, default};
+use super::tables::{CatalogTables, JOURNAL, default};
 use super::type_names::TYPES;
 use super::watch::Watch;
 
@@ -22,22 +22,22 @@ const DATABASE_NUMBER: i64 = 16_000;
 
 /// A column of the release.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Column {
+pub(crate) struct CatalogColumn {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SqlType,
     pub(crate) description: String,
 }
 
 /// The facts that the catalog states.
 #[derive(Debug, Clone)]
-pub(crate) struct Content {
+pub(crate) struct CatalogContent {
     pub(crate) user: String,
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<CatalogColumn>,
     pub(crate) rows: u64,
     pub(crate) description: String,
     pub(crate) settings: Vec<(String, String)>,
     /// For an auditor.
-    pub(crate) journal: Option<Vec<Row>>,
+    pub(crate) journal: Option<Vec<JournalTableRow>>,
 }
 
 /// Numbers and names, for functions that lead from one to the other.
@@ -54,7 +54,7 @@ pub(super) struct Names {
 const NAMESPACES: [(i64, &str); 3] = [(CATALOG, "pg_catalog"), (PUBLIC, SCHEMA), (INFORMATION, "information_schema")];
 
 impl Names {
-    pub(super) fn new(tables: &Tables, content: &Content, watch: Watch) -> Names {
+    pub(super) fn new(tables: &CatalogTables, content: &CatalogContent, watch: Watch) -> Names {
         let mut relations = vec![(DATA, SCHEMA.to_owned(), TABLE.to_owned())];
         relations.extend(tables.all().iter().map(|table| (table.oid, table.schema.to_owned(), table.name.to_owned())));
         let mut descriptions = vec![content.description.clone()];
@@ -110,7 +110,7 @@ fn int(value: impl Into<i64>) -> Value {
 /// Writes rows; what is not given has the default of its type.
 struct Writer<'a> {
     connection: &'a Connection,
-    tables: &'a Tables,
+    tables: &'a CatalogTables,
 }
 
 impl Writer<'_> {
@@ -131,7 +131,7 @@ impl Writer<'_> {
     }
 }
 
-pub(super) fn fill(connection: &Connection, tables: &Tables, content: &Content) -> rusqlite::Result<()> {
+pub(super) fn fill(connection: &Connection, tables: &CatalogTables, content: &CatalogContent) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN")?;
     let writer = Writer { connection, tables };
     fill_database(&writer, content)?;
@@ -141,7 +141,7 @@ pub(super) fn fill(connection: &Connection, tables: &Tables, content: &Content) 
     connection.execute_batch("COMMIT")
 }
 
-fn fill_database(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> {
+fn fill_database(writer: &Writer<'_>, content: &CatalogContent) -> rusqlite::Result<()> {
     for (number, name) in NAMESPACES {
         writer.catalog("pg_namespace", &[("oid", int(number)), ("nspname", text(name)), ("nspowner", int(OWNER))])?;
     }
@@ -228,7 +228,7 @@ fn receiver(name: &str) -> String {
     }
 }
 
-fn fill_release(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> {
+fn fill_release(writer: &Writer<'_>, content: &CatalogContent) -> rusqlite::Result<()> {
     let relation = |number: i64, schema: i64, name: &str, kind: &str, columns: usize, rows: i64| {
         writer.catalog(
             "pg_class",
@@ -278,7 +278,7 @@ fn fill_release(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> 
     )
 }
 
-fn fill_column(writer: &Writer<'_>, table: i64, number: i64, name: &str, kind: Kind) -> rusqlite::Result<()> {
+fn fill_column(writer: &Writer<'_>, table: i64, number: i64, name: &str, kind: SqlType) -> rusqlite::Result<()> {
     writer.catalog(
         "pg_attribute",
         &[
@@ -291,13 +291,13 @@ fn fill_column(writer: &Writer<'_>, table: i64, number: i64, name: &str, kind: K
             ("atttypmod", int(-1)),
             ("attstorage", text("x")),
             ("attislocal", int(1)),
-            ("attcollation", int(if kind == Kind::Text { 100 } else { 0 })),
+            ("attcollation", int(if kind == SqlType::Text { 100 } else { 0 })),
         ],
     )
 }
 
 /// The journal's rows, and its table as clients find it.
-fn fill_journal(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> {
+fn fill_journal(writer: &Writer<'_>, content: &CatalogContent) -> rusqlite::Result<()> {
     let Some(rows) = &content.journal else { return Ok(()) };
     let Some(table) = writer.tables.get(SCHEMA, JOURNAL) else { return Ok(()) };
     let sql = format!("INSERT INTO {SCHEMA}.\"{JOURNAL}\" VALUES (?,?,?,?,?,?,?)");
@@ -306,7 +306,7 @@ fn fill_journal(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> 
         insert.execute(params_from_iter(row))?;
     }
     for (number, (name, kind)) in (1i64..).zip(&table.columns) {
-        fill_column(writer, table.oid, number, name, Kind::from_name(kind))?;
+        fill_column(writer, table.oid, number, name, SqlType::from_name(kind))?;
         let own = [("table_catalog", text(DATABASE)), ("table_schema", text(SCHEMA)), ("table_name", text(JOURNAL))];
         let column = [("column_name", text(*name)), ("ordinal_position", int(number)), ("data_type", text(*kind))];
         writer.add("information_schema", "columns", &[own, column].concat())?;
@@ -317,7 +317,7 @@ fn fill_journal(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> 
     writer.catalog("pg_tables", &names)
 }
 
-fn fill_information(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> {
+fn fill_information(writer: &Writer<'_>, content: &CatalogContent) -> rusqlite::Result<()> {
     let schema = "information_schema";
     for (_, name) in NAMESPACES {
         let row = [("catalog_name", text(DATABASE)), ("schema_name", text(name)), ("schema_owner", text(DATABASE))];

@@ -7,7 +7,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error};
 
-use super::super::kind::Kind;
+use super::super::kind::SqlType;
 use super::super::tokens::{DATABASE, SCHEMA};
 use super::super::variables::SERVER_VERSION;
 use super::{Names, patterns, type_names};
@@ -84,54 +84,54 @@ const UNKNOWN: &[&str] = &[
 ];
 
 /// Functions of this file that a client may call.
-const OWN: &[(&str, Kind)] = &[
-    ("array_length", Kind::Int4),
-    ("array_lower", Kind::Int4),
-    ("array_to_string", Kind::Text),
-    ("array_upper", Kind::Int4),
-    ("cardinality", Kind::Int4),
-    ("col_description", Kind::Text),
-    ("current_catalog", Kind::Name),
-    ("current_database", Kind::Name),
-    ("current_role", Kind::Name),
-    ("current_schema", Kind::Name),
-    ("current_schemas", Kind::Text),
-    ("current_setting", Kind::Text),
-    ("current_user", Kind::Name),
-    ("format_type", Kind::Text),
-    ("generate_subscripts", Kind::Int4),
-    ("has_any_column_privilege", Kind::Bool),
-    ("has_column_privilege", Kind::Bool),
-    ("has_database_privilege", Kind::Bool),
-    ("has_function_privilege", Kind::Bool),
-    ("has_schema_privilege", Kind::Bool),
-    ("has_sequence_privilege", Kind::Bool),
-    ("has_table_privilege", Kind::Bool),
-    ("left", Kind::Text),
-    ("obj_description", Kind::Text),
-    ("pg_backend_pid", Kind::Int4),
-    ("pg_char_to_encoding", Kind::Int4),
-    ("pg_collation_is_visible", Kind::Bool),
-    ("pg_encoding_to_char", Kind::Name),
-    ("pg_function_is_visible", Kind::Bool),
-    ("pg_get_userbyid", Kind::Name),
-    ("pg_has_role", Kind::Bool),
-    ("pg_is_in_recovery", Kind::Bool),
-    ("pg_is_other_temp_schema", Kind::Bool),
-    ("pg_my_temp_schema", Kind::Oid),
-    ("pg_operator_is_visible", Kind::Bool),
-    ("pg_table_is_visible", Kind::Bool),
-    ("pg_type_is_visible", Kind::Bool),
-    ("quote_ident", Kind::Text),
-    ("session_user", Kind::Name),
-    ("split_part", Kind::Text),
-    ("to_regclass", Kind::Oid),
-    ("to_regnamespace", Kind::Oid),
-    ("to_regtype", Kind::Oid),
-    ("unnest", Kind::Text),
-    ("user", Kind::Name),
-    ("version", Kind::Text),
-    ("_pg_expandarray", Kind::Text),
+const OWN: &[(&str, SqlType)] = &[
+    ("array_length", SqlType::Int4),
+    ("array_lower", SqlType::Int4),
+    ("array_to_string", SqlType::Text),
+    ("array_upper", SqlType::Int4),
+    ("cardinality", SqlType::Int4),
+    ("col_description", SqlType::Text),
+    ("current_catalog", SqlType::Name),
+    ("current_database", SqlType::Name),
+    ("current_role", SqlType::Name),
+    ("current_schema", SqlType::Name),
+    ("current_schemas", SqlType::Text),
+    ("current_setting", SqlType::Text),
+    ("current_user", SqlType::Name),
+    ("format_type", SqlType::Text),
+    ("generate_subscripts", SqlType::Int4),
+    ("has_any_column_privilege", SqlType::Bool),
+    ("has_column_privilege", SqlType::Bool),
+    ("has_database_privilege", SqlType::Bool),
+    ("has_function_privilege", SqlType::Bool),
+    ("has_schema_privilege", SqlType::Bool),
+    ("has_sequence_privilege", SqlType::Bool),
+    ("has_table_privilege", SqlType::Bool),
+    ("left", SqlType::Text),
+    ("obj_description", SqlType::Text),
+    ("pg_backend_pid", SqlType::Int4),
+    ("pg_char_to_encoding", SqlType::Int4),
+    ("pg_collation_is_visible", SqlType::Bool),
+    ("pg_encoding_to_char", SqlType::Name),
+    ("pg_function_is_visible", SqlType::Bool),
+    ("pg_get_userbyid", SqlType::Name),
+    ("pg_has_role", SqlType::Bool),
+    ("pg_is_in_recovery", SqlType::Bool),
+    ("pg_is_other_temp_schema", SqlType::Bool),
+    ("pg_my_temp_schema", SqlType::Oid),
+    ("pg_operator_is_visible", SqlType::Bool),
+    ("pg_table_is_visible", SqlType::Bool),
+    ("pg_type_is_visible", SqlType::Bool),
+    ("quote_ident", SqlType::Text),
+    ("session_user", SqlType::Name),
+    ("split_part", SqlType::Text),
+    ("to_regclass", SqlType::Oid),
+    ("to_regnamespace", SqlType::Oid),
+    ("to_regtype", SqlType::Oid),
+    ("unnest", SqlType::Text),
+    ("user", SqlType::Name),
+    ("version", SqlType::Text),
+    ("_pg_expandarray", SqlType::Text),
 ];
 
 /// The name under which SQLite knows a function, if it may be called.
@@ -151,14 +151,14 @@ pub(super) fn allowed() -> BTreeSet<&'static str> {
 }
 
 /// The result type of a function.
-pub(super) fn kind_of(name: &str) -> Option<Kind> {
+pub(super) fn kind_of(name: &str) -> Option<SqlType> {
     match name {
-        "count" | "sum" | "row_number" | "rank" | "dense_rank" => Some(Kind::Int8),
-        "length" | "char_length" | "character_length" | "strpos" => Some(Kind::Int4),
-        "bool_and" | "bool_or" | "every" | "pg_relation_is_publishable" => Some(Kind::Bool),
-        "avg" => Some(Kind::Float8),
+        "count" | "sum" | "row_number" | "rank" | "dense_rank" => Some(SqlType::Int8),
+        "length" | "char_length" | "character_length" | "strpos" => Some(SqlType::Int4),
+        "bool_and" | "bool_or" | "every" | "pg_relation_is_publishable" => Some(SqlType::Bool),
+        "avg" => Some(SqlType::Float8),
         "max" | "min" | "coalesce" | "nullif" | "greatest" | "least" => None,
-        name if PLAIN.iter().any(|(known, _)| *known == name) || UNKNOWN.contains(&name) => Some(Kind::Text),
+        name if PLAIN.iter().any(|(known, _)| *known == name) || UNKNOWN.contains(&name) => Some(SqlType::Text),
         name => OWN.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind),
     }
 }

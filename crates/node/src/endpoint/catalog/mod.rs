@@ -24,18 +24,19 @@ use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
-use super::answer::{Heading, Rows};
-use super::budget::Held;
-use super::kind::{Kind, Value};
+use super::answer::{AnswerRows, Heading};
+use super::budget::HeldBytes;
+use super::kind::{SqlType, SqlValue};
 use super::refusal::{
-    CANCELED, INTERNAL, NOT_PERMITTED, Refusal, SYNTAX, TOO_MUCH, UNKNOWN_COLUMN, UNKNOWN_FUNCTION, UNSUPPORTED,
+    CANCELED, INTERNAL, NOT_PERMITTED, SYNTAX, StatementRefusal, TOO_MUCH, UNKNOWN_COLUMN, UNKNOWN_FUNCTION,
+    UNSUPPORTED,
 };
 use super::tokens::Parameter;
 use rewrite::Bound;
-use tables::Tables;
+use tables::CatalogTables;
 
 use content::Names;
-pub(super) use content::{Column, Content};
+pub(super) use content::{CatalogColumn, CatalogContent};
 pub(super) use watch::Until;
 use watch::Watch;
 
@@ -50,27 +51,27 @@ const STEPS: i32 = 500;
 /// The memory that a statement may take in SQLite, beside that of its answer.
 const WORK_BYTES_MAX: usize = 64 << 20;
 
-pub(super) struct Catalog {
+pub(super) struct SystemCatalog {
     connection: Connection,
-    tables: Tables,
+    tables: CatalogTables,
     watch: Watch,
     /// The memory of the journal's copy.
-    _held: Option<Held>,
+    _held: Option<HeldBytes>,
 }
 
-impl std::fmt::Debug for Catalog {
+impl std::fmt::Debug for SystemCatalog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Catalog")
     }
 }
 
-impl Catalog {
+impl SystemCatalog {
     pub(super) fn new(
-        content: &Content,
+        content: &CatalogContent,
         setting: impl Fn(&str) -> Option<String> + Send + 'static,
-        held: Option<Held>,
-    ) -> Result<Catalog, Refusal> {
-        let tables = if content.journal.is_some() { Tables::with_journal() } else { Tables::default() };
+        held: Option<HeldBytes>,
+    ) -> Result<SystemCatalog, StatementRefusal> {
+        let tables = if content.journal.is_some() { CatalogTables::with_journal() } else { CatalogTables::default() };
         let watch = Watch::default();
         let names = Arc::new(Names::new(&tables, content, watch.clone()));
         let text_bytes_max = if content.journal.is_some() { JOURNAL_TEXT_BYTES_MAX } else { TEXT_BYTES_MAX };
@@ -103,8 +104,8 @@ impl Catalog {
             connection.authorizer(Some(access::authorizer(&tables)));
             Ok(connection)
         };
-        let connection = build().map_err(|error| Refusal::new(INTERNAL, error.to_string(), ""))?;
-        Ok(Catalog { connection, tables, watch, _held: held })
+        let connection = build().map_err(|error| StatementRefusal::new(INTERNAL, error.to_string(), ""))?;
+        Ok(SystemCatalog { connection, tables, watch, _held: held })
     }
 
     /// Answers a statement, or says which columns its answer has.
@@ -112,13 +113,17 @@ impl Catalog {
         &self,
         tokens: &[Token],
         parameters: &[Parameter],
-        most: Option<(usize, Held)>,
+        most: Option<(usize, HeldBytes)>,
         until: &Until,
-    ) -> Result<Rows, Refusal> {
+    ) -> Result<AnswerRows, StatementRefusal> {
         let mut query = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(DEPTH_MAX).with_tokens(tokens.to_vec());
         let mut parsed = query.parse_query().map_err(not_read)?;
         if query.peek_token().token != Token::EOF {
-            return Err(Refusal::new(SYNTAX, "the statement does not end where it should", "write one SELECT"));
+            return Err(StatementRefusal::new(
+                SYNTAX,
+                "the statement does not end where it should",
+                "write one SELECT",
+            ));
         }
         let shown = naming::columns(&parsed);
         let bound = rewrite::rewrite(&mut parsed, &self.tables, parameters)?;
@@ -138,17 +143,17 @@ impl Catalog {
         &self,
         sql: &str,
         bound: &[Bound],
-        shown: Option<Vec<(String, Option<Kind>)>>,
-        most: Option<(usize, Held)>,
-    ) -> Result<Rows, Refusal> {
+        shown: Option<Vec<(String, Option<SqlType>)>>,
+        most: Option<(usize, HeldBytes)>,
+    ) -> Result<AnswerRows, StatementRefusal> {
         let mut statement = self.connection.prepare(sql).map_err(|error| refused(&error))?;
         if !statement.readonly() {
-            return Err(Refusal::new(INTERNAL, "a statement over the catalog would write", ""));
+            return Err(StatementRefusal::new(INTERNAL, "a statement over the catalog would write", ""));
         }
         let mut headings: Vec<Heading> = (statement.columns().iter())
             .map(|column| Heading {
                 name: column.name().to_owned(),
-                kind: column.decl_type().map_or(Kind::Text, tables::kind),
+                kind: column.decl_type().map_or(SqlType::Text, tables::kind),
             })
             .collect();
         if let Some(shown) = shown.filter(|shown| shown.len() == headings.len()) {
@@ -157,7 +162,7 @@ impl Catalog {
                 heading.kind = kind.unwrap_or(heading.kind);
             }
         }
-        let Some((rows_max, mut held)) = most else { return Ok(Rows { headings, ..Rows::default() }) };
+        let Some((rows_max, mut held)) = most else { return Ok(AnswerRows { headings, ..AnswerRows::default() }) };
         for (number, value) in (1..).zip(bound) {
             // A value of a part that was taken out has no place.
             if let Ok(Some(place)) = statement.parameter_index(&format!("$b{number}")) {
@@ -168,23 +173,23 @@ impl Catalog {
         let mut found = statement.raw_query();
         while let Some(row) = found.next().map_err(|error| refused(&error))? {
             if rows.len() == rows_max {
-                return Err(Refusal::new(TOO_MUCH, format!("more than {rows_max} rows"), "use LIMIT"));
+                return Err(StatementRefusal::new(TOO_MUCH, format!("more than {rows_max} rows"), "use LIMIT"));
             }
-            let cells: Vec<Value> =
-                (0..headings.len()).map(|place| row.get_ref(place).map_or(Value::Null, value)).collect();
+            let cells: Vec<SqlValue> =
+                (0..headings.len()).map(|place| row.get_ref(place).map_or(SqlValue::Null, value)).collect();
             held.add_row(&cells)?;
             rows.push(cells);
         }
-        Ok(Rows { headings, rows, notes: Vec::new(), held: Some(held) })
+        Ok(AnswerRows { headings, rows, notes: Vec::new(), held: Some(held) })
     }
 }
 
-fn value(value: ValueRef<'_>) -> Value {
+fn value(value: ValueRef<'_>) -> SqlValue {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Int(value),
-        ValueRef::Real(value) => Value::Float(value),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(value) => SqlValue::Int(value),
+        ValueRef::Real(value) => SqlValue::Float(value),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => SqlValue::Text(String::from_utf8_lossy(bytes).into_owned()),
     }
 }
 
@@ -199,27 +204,27 @@ impl rusqlite::ToSql for Bound {
     }
 }
 
-fn not_read(error: sqlparser::parser::ParserError) -> Refusal {
-    Refusal::new(SYNTAX, error.to_string().chars().take(200).collect::<String>(), "")
+fn not_read(error: sqlparser::parser::ParserError) -> StatementRefusal {
+    StatementRefusal::new(SYNTAX, error.to_string().chars().take(200).collect::<String>(), "")
 }
 
-fn parse(text: &str) -> Result<Box<Query>, Refusal> {
+fn parse(text: &str) -> Result<Box<Query>, StatementRefusal> {
     let parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text);
     parser.and_then(|mut parser| parser.parse_query()).map_err(not_read)
 }
 
-fn parse_expression(text: &str) -> Result<Expr, Refusal> {
+fn parse_expression(text: &str) -> Result<Expr, StatementRefusal> {
     let parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text);
     parser.and_then(|mut parser| parser.parse_expr()).map_err(not_read)
 }
 
 /// Errors of SQLite, in PostgreSQL's codes.
-fn refused(error: &rusqlite::Error) -> Refusal {
+fn refused(error: &rusqlite::Error) -> StatementRefusal {
     let text: String = error.to_string().chars().take(120).collect();
     if let rusqlite::Error::SqliteFailure(failure, _) = error
         && failure.code == rusqlite::ErrorCode::OperationInterrupted
     {
-        return Refusal::new(CANCELED, "the statement was canceled, or its time is over", "");
+        return StatementRefusal::new(CANCELED, "the statement was canceled, or its time is over", "");
     }
     let code = if let rusqlite::Error::SqliteFailure(failure, _) = error
         && failure.code == rusqlite::ErrorCode::AuthorizationForStatementDenied
@@ -234,5 +239,5 @@ fn refused(error: &rusqlite::Error) -> Refusal {
     } else {
         UNSUPPORTED
     };
-    Refusal::new(code, format!("this statement over the catalog is not answered: {text}"), "")
+    StatementRefusal::new(code, format!("this statement over the catalog is not answered: {text}"), "")
 }

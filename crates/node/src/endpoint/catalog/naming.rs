@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{DataType, Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Value as Literal};
 
-use super::super::kind::Kind;
+use super::super::kind::SqlType;
 use super::functions;
 
 /// A name without quotes is in lower case.
@@ -53,7 +53,7 @@ fn named(expr: &Expr) -> Option<String> {
 }
 
 /// The columns of a query with the types that show in its text; `None` when one is a star.
-pub(super) fn columns(query: &Query) -> Option<Vec<(String, Option<Kind>)>> {
+pub(super) fn columns(query: &Query) -> Option<Vec<(String, Option<SqlType>)>> {
     let mut body = &*query.body;
     loop {
         match body {
@@ -73,10 +73,10 @@ pub(super) fn columns(query: &Query) -> Option<Vec<(String, Option<Kind>)>> {
 }
 
 /// The type of an expression, where its text shows it.
-pub(super) fn kind(expr: &Expr) -> Option<Kind> {
+pub(super) fn kind(expr: &Expr) -> Option<SqlType> {
     use sqlparser::ast::BinaryOperator as Op;
     match expr {
-        Expr::Cast { data_type, .. } => Some(Kind::from_name(&type_name(data_type))),
+        Expr::Cast { data_type, .. } => Some(SqlType::from_name(&type_name(data_type))),
         Expr::Function(function) => functions::kind_of(parts(&function.name)?.last()?),
         Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => kind(inner),
         Expr::IsNull(_)
@@ -94,27 +94,27 @@ pub(super) fn kind(expr: &Expr) -> Option<Kind> {
         | Expr::ILike { .. }
         | Expr::AnyOp { .. }
         | Expr::AllOp { .. }
-        | Expr::Exists { .. } => Some(Kind::Bool),
-        Expr::UnaryOp { op: sqlparser::ast::UnaryOperator::Not, .. } => Some(Kind::Bool),
+        | Expr::Exists { .. } => Some(SqlType::Bool),
+        Expr::UnaryOp { op: sqlparser::ast::UnaryOperator::Not, .. } => Some(SqlType::Bool),
         Expr::UnaryOp { expr, .. } => kind(expr),
         Expr::BinaryOp { op, left, right } => match op {
-            Op::StringConcat => Some(Kind::Text),
+            Op::StringConcat => Some(SqlType::Text),
             Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo | Op::BitwiseAnd | Op::BitwiseOr => {
                 match (kind(left), kind(right)) {
-                    (Some(Kind::Float8 | Kind::Numeric), _) | (_, Some(Kind::Float8 | Kind::Numeric)) => {
-                        Some(Kind::Float8)
+                    (Some(SqlType::Float8 | SqlType::Numeric), _) | (_, Some(SqlType::Float8 | SqlType::Numeric)) => {
+                        Some(SqlType::Float8)
                     }
-                    _ => Some(Kind::Int8),
+                    _ => Some(SqlType::Int8),
                 }
             }
-            _ => Some(Kind::Bool),
+            _ => Some(SqlType::Bool),
         },
         Expr::Value(value) => match &value.value {
-            Literal::Boolean(_) => Some(Kind::Bool),
-            Literal::Number(digits, _) if digits.parse::<i32>().is_ok() => Some(Kind::Int4),
-            Literal::Number(digits, _) if digits.parse::<i64>().is_ok() => Some(Kind::Int8),
-            Literal::Number(..) => Some(Kind::Numeric),
-            _ => Some(Kind::Text),
+            Literal::Boolean(_) => Some(SqlType::Bool),
+            Literal::Number(digits, _) if digits.parse::<i32>().is_ok() => Some(SqlType::Int4),
+            Literal::Number(digits, _) if digits.parse::<i64>().is_ok() => Some(SqlType::Int8),
+            Literal::Number(..) => Some(SqlType::Numeric),
+            _ => Some(SqlType::Text),
         },
         Expr::Case { conditions, else_result, .. } => {
             let results = conditions.iter().map(|when| &when.result).chain(else_result.as_deref());

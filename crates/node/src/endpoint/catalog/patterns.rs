@@ -28,7 +28,7 @@ fn compile(pattern: &str, any_case: bool) -> Option<Regex> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum PatternPiece {
     /// `%`
     Any,
     /// `_`
@@ -49,10 +49,10 @@ pub(super) fn is_like(text: &str, pattern: &str, escape: Option<char>, any_case:
     let mut characters = pattern.chars();
     while let Some(character) = characters.next() {
         pieces.push(match character {
-            escaped if Some(escaped) == escape => Piece::Character(folded(characters.next().unwrap_or(escaped))),
-            '%' => Piece::Any,
-            '_' => Piece::One,
-            other => Piece::Character(folded(other)),
+            escaped if Some(escaped) == escape => PatternPiece::Character(folded(characters.next().unwrap_or(escaped))),
+            '%' => PatternPiece::Any,
+            '_' => PatternPiece::One,
+            other => PatternPiece::Character(folded(other)),
         });
     }
     let text: Vec<char> = text.chars().map(folded).collect();
@@ -61,12 +61,12 @@ pub(super) fn is_like(text: &str, pattern: &str, escape: Option<char>, any_case:
     let mut last: Option<(usize, usize)> = None;
     while at < text.len() {
         match pieces.get(piece) {
-            Some(Piece::Any) => {
+            Some(PatternPiece::Any) => {
                 last = Some((piece, at));
                 piece += 1;
             }
-            Some(Piece::One) => (at, piece) = (at + 1, piece + 1),
-            Some(Piece::Character(character)) if *character == text[at] => (at, piece) = (at + 1, piece + 1),
+            Some(PatternPiece::One) => (at, piece) = (at + 1, piece + 1),
+            Some(PatternPiece::Character(character)) if *character == text[at] => (at, piece) = (at + 1, piece + 1),
             _ => match last {
                 Some((any, reaches)) => {
                     last = Some((any, reaches + 1));
@@ -76,7 +76,7 @@ pub(super) fn is_like(text: &str, pattern: &str, escape: Option<char>, any_case:
             },
         }
     }
-    Ok(pieces[piece..].iter().all(|piece| *piece == Piece::Any))
+    Ok(pieces[piece..].iter().all(|piece| *piece == PatternPiece::Any))
 }
 
 #[cfg(test)]

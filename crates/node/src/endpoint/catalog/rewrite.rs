@@ -11,10 +11,10 @@ use sqlparser::ast::{
     TableFactor, TrimWhereField, Value as Literal, ValueWithSpan, VisitMut, VisitorMut,
 };
 
-use super::super::kind::Kind;
-use super::super::refusal::{Refusal, SYNTAX, UNKNOWN_FUNCTION, UNKNOWN_TABLE};
+use super::super::kind::SqlType;
+use super::super::refusal::{SYNTAX, StatementRefusal, UNKNOWN_FUNCTION, UNKNOWN_TABLE};
 use super::super::tokens::{DATABASE, Parameter, SCHEMA, is_release, number};
-use super::tables::Tables;
+use super::tables::CatalogTables;
 use super::{access, functions, naming};
 
 /// A value that SQLite is given beside the statement.
@@ -27,10 +27,10 @@ pub(super) enum Bound {
 }
 
 pub(super) struct Rewriter<'a> {
-    pub(super) tables: &'a Tables,
+    pub(super) tables: &'a CatalogTables,
     pub(super) parameters: &'a [Parameter],
     pub(super) bound: Vec<Bound>,
-    pub(super) refusal: Option<Refusal>,
+    pub(super) refusal: Option<StatementRefusal>,
     /// Names that WITH gives.
     ctes: Vec<String>,
 }
@@ -38,7 +38,11 @@ pub(super) struct Rewriter<'a> {
 type Flow = ControlFlow<()>;
 
 /// Rewrites a query in its place; gives the values to bind.
-pub(super) fn rewrite(query: &mut Query, tables: &Tables, parameters: &[Parameter]) -> Result<Vec<Bound>, Refusal> {
+pub(super) fn rewrite(
+    query: &mut Query,
+    tables: &CatalogTables,
+    parameters: &[Parameter],
+) -> Result<Vec<Bound>, StatementRefusal> {
     let mut rewriter = Rewriter { tables, parameters, bound: Vec::new(), refusal: None, ctes: Vec::new() };
     let _ = query.visit(&mut rewriter);
     match rewriter.refusal {
@@ -71,13 +75,13 @@ fn take(expr: &mut Expr) -> Expr {
 }
 
 impl Rewriter<'_> {
-    fn refuse(&mut self, refusal: Refusal) -> Flow {
+    fn refuse(&mut self, refusal: StatementRefusal) -> Flow {
         self.refusal = Some(refusal);
         ControlFlow::Break(())
     }
 
     fn unsupported(&mut self, what: &str) -> Flow {
-        self.refuse(Refusal::unsupported(format!("{what} over the catalog"), "write it in a simpler form"))
+        self.refuse(StatementRefusal::unsupported(format!("{what} over the catalog"), "write it in a simpler form"))
     }
 
     fn bind(&mut self, bound: Bound) -> Expr {
@@ -85,7 +89,7 @@ impl Rewriter<'_> {
         Expr::Value(Literal::Placeholder(format!("$b{}", self.bound.len())).into())
     }
 
-    fn literal(&mut self, value: &ValueWithSpan) -> Result<Option<Expr>, Refusal> {
+    fn literal(&mut self, value: &ValueWithSpan) -> Result<Option<Expr>, StatementRefusal> {
         Ok(match &value.value {
             Literal::SingleQuotedString(text)
             | Literal::EscapedStringLiteral(text)
@@ -98,7 +102,7 @@ impl Rewriter<'_> {
                 let bound = match given.and_then(|given| Some((given.oid, given.text.as_deref()?))) {
                     None => Bound::Null,
                     Some((16, text)) => Bound::Int(i64::from(matches!(text, "t" | "true" | "1" | "on"))),
-                    Some((oid, text)) if Kind::is_number(oid) => match (text.parse(), text.parse()) {
+                    Some((oid, text)) if SqlType::is_number(oid) => match (text.parse(), text.parse()) {
                         (Ok(whole), _) => Bound::Int(whole),
                         (_, Ok(real)) => Bound::Real(real),
                         _ => Bound::Text(text.to_owned()),
@@ -108,7 +112,7 @@ impl Rewriter<'_> {
                 Some(self.bind(bound))
             }
             Literal::Number(..) | Literal::Boolean(_) | Literal::Null => None,
-            _ => return Err(Refusal::unsupported("this notation of a value", "write 'text' or a number")),
+            _ => return Err(StatementRefusal::unsupported("this notation of a value", "write 'text' or a number")),
         })
     }
 
@@ -116,7 +120,7 @@ impl Rewriter<'_> {
         let Some(mut names) = naming::parts(name) else { return self.unsupported("this table") };
         if is_release(&names) {
             let what = "a subquery or join over the release";
-            return self.refuse(Refusal::unsupported(what, "query it alone: SELECT … FROM data …"));
+            return self.refuse(StatementRefusal::unsupported(what, "query it alone: SELECT … FROM data …"));
         }
         if names.len() == 1 && self.ctes.contains(&names[0]) {
             return ControlFlow::Continue(());
@@ -139,7 +143,7 @@ impl Rewriter<'_> {
             }
             None => {
                 let problem = format!("there is no table {}", names.join(".").chars().take(80).collect::<String>());
-                self.refuse(Refusal::new(UNKNOWN_TABLE, problem, "the release is the table data"))
+                self.refuse(StatementRefusal::new(UNKNOWN_TABLE, problem, "the release is the table data"))
             }
         }
     }
@@ -218,7 +222,7 @@ impl Rewriter<'_> {
         }
     }
 
-    fn function(&mut self, function: &mut Function) -> Result<Option<Expr>, Refusal> {
+    fn function(&mut self, function: &mut Function) -> Result<Option<Expr>, StatementRefusal> {
         let name = naming::parts(&function.name).and_then(|parts| parts.into_iter().next_back()).unwrap_or_default();
         if let FunctionArguments::Subquery(query) = &function.args {
             if name != "array" {
@@ -244,9 +248,10 @@ impl Rewriter<'_> {
         Ok(None)
     }
 
-    fn expression(&mut self, expr: &mut Expr) -> Result<Option<Expr>, Refusal> {
-        let unsupported =
-            |what: &str| Err(Refusal::unsupported(format!("{what} over the catalog"), "write it in a simpler form"));
+    fn expression(&mut self, expr: &mut Expr) -> Result<Option<Expr>, StatementRefusal> {
+        let unsupported = |what: &str| {
+            Err(StatementRefusal::unsupported(format!("{what} over the catalog"), "write it in a simpler form"))
+        };
         Ok(match expr {
             Expr::Value(value) => {
                 let value = value.clone();
@@ -354,9 +359,13 @@ fn column_of(alias: Option<&TableAlias>, name: &str) -> Option<String> {
     }
 }
 
-fn unknown_function(name: &str) -> Refusal {
+fn unknown_function(name: &str) -> StatementRefusal {
     let name: String = name.chars().take(60).collect();
-    Refusal::new(UNKNOWN_FUNCTION, format!("there is no function {name}"), "the release answers COUNT, SUM and AVG")
+    StatementRefusal::new(
+        UNKNOWN_FUNCTION,
+        format!("there is no function {name}"),
+        "the release answers COUNT, SUM and AVG",
+    )
 }
 
 /// Operators that are functions here, and whether the function is negated.
@@ -412,11 +421,11 @@ fn is_plain(op: &BinaryOperator) -> bool {
 }
 
 /// `= ANY` and `<> ALL` over a list, a subquery or an array.
-fn any(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Result<Expr, Refusal> {
+fn any(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Result<Expr, StatementRefusal> {
     let negated = match (op, all) {
         (BinaryOperator::Eq, false) => false,
         (BinaryOperator::NotEq, true) => true,
-        _ => return Err(Refusal::unsupported("ANY or ALL with this operator", "write = ANY (…)")),
+        _ => return Err(StatementRefusal::unsupported("ANY or ALL with this operator", "write = ANY (…)")),
     };
     let inner = match right {
         Expr::Nested(inner) => *inner,
@@ -465,13 +474,13 @@ impl VisitorMut for Rewriter<'_> {
         }
         if !is_read_only(&query.body) {
             let problem = "a statement within WITH would write: a release cannot be changed";
-            return self.refuse(Refusal::new(super::super::refusal::READ_ONLY, problem, "use SELECT alone"));
+            return self.refuse(StatementRefusal::new(super::super::refusal::READ_ONLY, problem, "use SELECT alone"));
         }
         if let Some(with) = &query.with {
             let mut names = with.cte_tables.iter().map(|cte| naming::folded(&cte.alias.name));
             if let Some(name) = names.find(|name| access::is_internal(name)) {
                 let problem = format!("WITH cannot give the name {}", name.chars().take(60).collect::<String>());
-                return self.refuse(Refusal::new(SYNTAX, problem, "choose another name"));
+                return self.refuse(StatementRefusal::new(SYNTAX, problem, "choose another name"));
             }
             self.ctes.extend(with.cte_tables.iter().map(|cte| naming::folded(&cte.alias.name)));
         }
@@ -526,7 +535,11 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_ident(&mut self, ident: &mut Ident) -> Flow {
         if ident.value.contains(['"', '\\', '\0', '`', ']']) {
-            return self.refuse(Refusal::new(SYNTAX, "a name with quotes in it is not read", "name it otherwise"));
+            return self.refuse(StatementRefusal::new(
+                SYNTAX,
+                "a name with quotes in it is not read",
+                "name it otherwise",
+            ));
         }
         ControlFlow::Continue(())
     }

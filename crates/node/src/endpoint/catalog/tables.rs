@@ -40,10 +40,10 @@ pub(super) struct Table {
 }
 
 #[derive(Debug)]
-pub(super) struct Tables(Vec<Table>);
+pub(super) struct CatalogTables(Vec<Table>);
 
-impl Default for Tables {
-    fn default() -> Tables {
+impl Default for CatalogTables {
+    fn default() -> CatalogTables {
         let table = |(number, line): (i64, &'static str)| {
             let (name, columns) = line.split_once(": ")?;
             let (schema, name) = name.split_once('.').unwrap_or((CATALOG, name));
@@ -51,14 +51,14 @@ impl Default for Tables {
             let known = KNOWN.iter().find(|(known, _)| *known == name).map(|(_, oid)| *oid);
             Some(Table { schema, name, oid: known.unwrap_or(NUMBERS_FROM + number), columns })
         };
-        Tables((0..).zip(TABLES.lines()).filter_map(table).collect())
+        CatalogTables((0..).zip(TABLES.lines()).filter_map(table).collect())
     }
 }
 
-impl Tables {
+impl CatalogTables {
     /// With the journal beside the release, for an auditor.
-    pub(super) fn with_journal() -> Tables {
-        let mut tables = Tables::default();
+    pub(super) fn with_journal() -> CatalogTables {
+        let mut tables = CatalogTables::default();
         tables.0.push(Table { schema: SCHEMA, name: JOURNAL, oid: JOURNAL_NUMBER, columns: COLUMNS.to_vec() });
         tables
     }
@@ -107,8 +107,8 @@ fn declared(kind: &str) -> String {
 }
 
 /// The type that a declaration stands for.
-pub(super) fn kind(declared: &str) -> super::super::kind::Kind {
-    super::super::kind::Kind::from_name(declared.strip_suffix(" TEXT").unwrap_or(declared))
+pub(super) fn kind(declared: &str) -> super::super::kind::SqlType {
+    super::super::kind::SqlType::from_name(declared.strip_suffix(" TEXT").unwrap_or(declared))
 }
 
 /// The default of a column.

@@ -6,17 +6,17 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::super::budget::{Budget, Pool};
+use super::super::budget::Memory;
 use super::super::refusal::{
-    CANCELED, NOT_PERMITTED, OUT_OF_MEMORY, READ_ONLY, Refusal, SYNTAX, TOO_MUCH, UNKNOWN_COLUMN, UNKNOWN_FUNCTION,
-    UNKNOWN_TABLE, UNSUPPORTED,
+    CANCELED, NOT_PERMITTED, OUT_OF_MEMORY, READ_ONLY, SYNTAX, StatementRefusal, TOO_MUCH, UNKNOWN_COLUMN,
+    UNKNOWN_FUNCTION, UNKNOWN_TABLE, UNSUPPORTED,
 };
 use super::super::tokens::{Parameter, TOKENS_MAX, statements};
 use super::*;
 
-fn catalog() -> Catalog {
-    let column = |name: &str| Column { name: name.to_owned(), kind: Kind::Text, description: String::new() };
-    let content = Content {
+fn catalog() -> SystemCatalog {
+    let column = |name: &str| CatalogColumn { name: name.to_owned(), kind: SqlType::Text, description: String::new() };
+    let content = CatalogContent {
         journal: None,
         user: "ada".to_owned(),
         columns: ["age", "sex", "disease"].map(column).to_vec(),
@@ -25,29 +25,28 @@ fn catalog() -> Catalog {
         settings: vec![("max_index_keys".to_owned(), "32".to_owned())],
     };
     let setting = |name: &str| (name == "default_table_access_method").then(|| "heap".to_owned());
-    Catalog::new(&content, setting, None).unwrap()
+    SystemCatalog::new(&content, setting, None).unwrap()
 }
 
 /// Tests that take memory, or measure it, run one after the other.
 static MEMORY: Mutex<()> = Mutex::new(());
 
-fn held(answer_max: usize) -> Held {
-    let pool = || Pool::new(usize::MAX);
-    Budget { answer_max, connection: pool(), node: pool() }.hold()
+fn held(answer_max: usize) -> HeldBytes {
+    Memory::new(usize::MAX).connection(answer_max, usize::MAX).hold()
 }
 
 fn until(milliseconds: u64) -> Until {
     Until { deadline: Instant::now() + Duration::from_millis(milliseconds), canceled: Arc::new(AtomicBool::new(false)) }
 }
 
-fn answer(catalog: &Catalog, sql: &str, parameters: &[Parameter]) -> Result<Rows, Refusal> {
+fn answer(catalog: &SystemCatalog, sql: &str, parameters: &[Parameter]) -> Result<AnswerRows, StatementRefusal> {
     let tokens = statements(sql)?.swap_remove(0);
     catalog.answer(&tokens, parameters, Some((1_000_000, held(64 << 20))), &until(20_000))
 }
 
-fn cells(catalog: &Catalog, sql: &str) -> Vec<Vec<Option<String>>> {
+fn cells(catalog: &SystemCatalog, sql: &str) -> Vec<Vec<Option<String>>> {
     let rows = answer(catalog, sql, &[]).unwrap_or_else(|refusal| panic!("{sql}: {refusal:?}"));
-    let kinds: Vec<Kind> = rows.headings.iter().map(|heading| heading.kind).collect();
+    let kinds: Vec<SqlType> = rows.headings.iter().map(|heading| heading.kind).collect();
     rows.rows.iter().map(|row| row.iter().zip(&kinds).map(|(value, kind)| value.text(*kind)).collect()).collect()
 }
 
@@ -194,7 +193,7 @@ fn nothing_but_the_catalog_is_reached() {
         assert!(cells(&catalog, &quoted).is_empty(), "{text}");
         let given = [Parameter { oid: 25, text: Some(text.to_owned()) }];
         let found = answer(&catalog, "select $1::text", &given).unwrap();
-        assert_eq!(found.rows, [[Value::Text(text.to_owned())]]);
+        assert_eq!(found.rows, [[SqlValue::Text(text.to_owned())]]);
     }
 }
 

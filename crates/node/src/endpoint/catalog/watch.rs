@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::super::refusal::{CANCELED, OUT_OF_MEMORY, Refusal};
+use super::super::refusal::{CANCELED, OUT_OF_MEMORY, StatementRefusal};
 
 /// Memory is measured at one of this many looks: it takes longer than looking at the clock.
 const LOOKS_PER_MEASUREMENT: u32 = 8;
@@ -74,14 +74,14 @@ impl Watch {
     }
 
     /// Why the statement has ended early, if it has.
-    pub(super) fn reason(&self) -> Option<Refusal> {
+    pub(super) fn reason(&self) -> Option<StatementRefusal> {
         if self.0.out_of_memory.load(Ordering::SeqCst) {
             let problem = "the statement takes too much memory";
-            return Some(Refusal::new(OUT_OF_MEMORY, problem, "use LIMIT, or try again later"));
+            return Some(StatementRefusal::new(OUT_OF_MEMORY, problem, "use LIMIT, or try again later"));
         }
         let statement = self.0.statement.lock().unwrap_or_else(PoisonError::into_inner);
         let over = statement.as_ref().is_some_and(|statement| statement.until.is_over());
-        over.then(|| Refusal::new(CANCELED, "the statement was canceled, or its time is over", ""))
+        over.then(|| StatementRefusal::new(CANCELED, "the statement was canceled, or its time is over", ""))
     }
 }
 

@@ -9,17 +9,17 @@
 use hedgerow_cuts::{Axis, Shape, Span};
 use hedgerow_policy::Summary;
 
-use super::{Ordered, Part};
+use super::{Ordered, UnitRegions};
 use crate::cluster::ends::Ends;
 use crate::local::LocalRecoding;
-use crate::local::cells::{Cells, cells};
+use crate::local::cells::{AttributeCells, cells};
 use crate::local::set_cells::set_cells;
 
 /// A piece has at most this many units, or this multiple of the fewest of a class.
 const PIECE_UNITS: usize = 64;
 const CLASSES_OF_PIECE: usize = 8;
 
-/// What the units of a class have in one place of one attribute.
+/// The values of a class's units in one place of one attribute.
 #[derive(Debug, Clone)]
 struct Extent {
     span: Span,
@@ -33,8 +33,8 @@ impl Ordered<'_> {
     }
 
     /// A part as classes of near units, or as cuts divide it where that costs less.
-    pub(super) fn classes_of_neighbors(&self, part: Part) -> Vec<Part> {
-        let mut cut: Vec<Part> = Vec::new();
+    pub(super) fn classes_of_neighbors(&self, part: UnitRegions) -> Vec<UnitRegions> {
+        let mut cut: Vec<UnitRegions> = Vec::new();
         let mut open = vec![part.clone()];
         while let Some(part) = open.pop() {
             match self.cut(&part) {
@@ -46,7 +46,7 @@ impl Ordered<'_> {
         let of_cuts: Vec<Vec<u32>> = cut.iter().map(|part| part.units.clone()).collect();
         match self.greedy(&part.units) {
             Some(classes) if cost(&classes) < cost(&of_cuts) => {
-                classes.into_iter().map(|units| Part { units, regions: part.regions.clone() }).collect()
+                classes.into_iter().map(|units| UnitRegions { units, regions: part.regions.clone() }).collect()
             }
             _ => cut,
         }
@@ -135,7 +135,7 @@ impl Ordered<'_> {
         extents.iter().enumerate().map(cell).sum()
     }
 
-    /// What a row of the class costs with one more unit in it.
+    /// The cost of a row of the class with one more unit in it.
     fn widened(&self, extents: &[Extent], unit: u32) -> f64 {
         let ranks = self.rows[unit as usize].iter().flat_map(|&row| self.ranks_of(row));
         let cell = |(place, (extent, rank)): (usize, (&Extent, u32))| {
@@ -169,7 +169,7 @@ impl Ordered<'_> {
     }
 
     /// A class for every place of every part, described by what occurs in it.
-    pub(super) fn recoding_of_neighbors(&self, parts: &[Part], rows: usize) -> LocalRecoding {
+    pub(super) fn recoding_of_neighbors(&self, parts: &[UnitRegions], rows: usize) -> LocalRecoding {
         let mut of_row = vec![0u32; rows];
         let mut sizes: Vec<u64> = Vec::new();
         for part in parts {
@@ -184,7 +184,7 @@ impl Ordered<'_> {
         LocalRecoding { of_row, pieces: None, sizes, cells }.with_equal_classes_merged()
     }
 
-    fn cells_of(&self, parts: &[Part], attribute: usize) -> Cells {
+    fn cells_of(&self, parts: &[UnitRegions], attribute: usize) -> AttributeCells {
         let (axis, quasi) = (&self.axes[attribute], &self.bound.quasi[attribute]);
         let counts = self.bound.counts_of_quasi(attribute);
         let places = parts.iter().flat_map(|part| (0..part.regions.len()).map(move |place| (part, place)));
@@ -198,7 +198,7 @@ impl Ordered<'_> {
             Shape::Line(_) if !tight => self.ends(parts, axis, attribute),
             _ => None,
         };
-        let region = |(part, place): (&Part, usize)| {
+        let region = |(part, place): (&UnitRegions, usize)| {
             let found = self.people(part, place, attribute);
             match axis.shape() {
                 // No interval holds the missing value.
@@ -212,7 +212,7 @@ impl Ordered<'_> {
 
     /// A bound has as many units beyond it as the smallest class: those with a lower row below it,
     /// those with a higher one above.
-    fn ends(&self, parts: &[Part], axis: &Axis, attribute: usize) -> Option<Ends> {
+    fn ends(&self, parts: &[UnitRegions], axis: &Axis, attribute: usize) -> Option<Ends> {
         let Shape::Line(line) = axis.shape() else { return None };
         let fewest = parts.iter().map(|part| part.units.len() as u64).min().unwrap_or_default().max(2);
         let (mut lowest, mut highest) = (vec![0u64; axis.size() as usize], vec![0u64; axis.size() as usize]);

@@ -1,4 +1,4 @@
-//! What cloning costs: answers from statistics, and what they cannot show; how far apart classes
+//! The cost of cloning: answers from statistics, and what they cannot show; how far apart classes
 //! lie; suppressed and counterfeit tuples.
 
 use hedgerow_audit::query;
@@ -16,7 +16,7 @@ fn answers_follow_from_the_statistics() {
         let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
         let destination = folder.path().join("release");
-        if publish(&policy, Source::Policy, &options(destination.clone())).is_err() {
+        if publish(&policy, RowSource::Policy, &options(destination.clone())).is_err() {
             continue;
         }
         let (listed, release) = (Listed::read(&destination), Release::open(&destination, &NoProgress).unwrap());
@@ -87,7 +87,7 @@ fn no_release_of_clones_tells_how_values_go_with_the_rest() {
         let case = Case { rows, settings, k: 4, max_epsilon: None, suppresses: false, ..random_case(0) };
         let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
-        publish(&policy, Source::Policy, &options(folder.path().join("release"))).unwrap();
+        publish(&policy, RowSource::Policy, &options(folder.path().join("release"))).unwrap();
         let listed = Listed::read(&folder.path().join("release"));
         let young = ages.into_iter().zip(diseases).filter(|&(age, disease)| age <= 21 && disease == "x").count();
         (listed, young)
@@ -118,7 +118,7 @@ fn classes_are_at_most_as_far_apart_as_by_the_scan() {
             let case = Case { rows: rows.clone(), settings, ..random_case(0) };
             let folder = scratch();
             let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
-            publish(&policy, Source::Policy, &options(folder.path().join("release")))
+            publish(&policy, RowSource::Policy, &options(folder.path().join("release")))
                 .unwrap()
                 .cloned
                 .unwrap()
@@ -141,7 +141,7 @@ fn distorted_tuples_are_limited_on_request() {
         let case = Case { settings, k: 1, max_epsilon: None, suppresses: false, ..case };
         let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
-        let published = publish(&policy, Source::Policy, &options(folder.path().join("release"))).unwrap();
+        let published = publish(&policy, RowSource::Policy, &options(folder.path().join("release"))).unwrap();
         let report = published.cloned.unwrap();
         let allowed = (most * case.rows.len() as f64 + 1e-9).floor() as u64;
         assert!(report.suppressed + report.counterfeits <= allowed, "seed {seed}");

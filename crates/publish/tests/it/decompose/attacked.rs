@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hedgerow_privacy::Model;
 use hedgerow_privacy::rules::{AttributeSet, Dependency, Rule};
-use hedgerow_publish::decompose::attack::{Attacked, Limits, attack};
+use hedgerow_publish::decompose::attack::{AttackLimits, Attacked, attack};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
@@ -18,20 +18,20 @@ use super::adversary::{beliefs, published};
 use super::{Case, seeds};
 
 fn attacked(case: &Case, dependencies: &[Dependency], tables: &[Subtable]) -> Attacked {
-    attacked_within(case, dependencies, tables, Limits::default())
+    attacked_within(case, dependencies, tables, AttackLimits::default())
 }
 
-fn attacked_within(case: &Case, dependencies: &[Dependency], tables: &[Subtable], limits: Limits) -> Attacked {
+fn attacked_within(case: &Case, dependencies: &[Dependency], tables: &[Subtable], limits: AttackLimits) -> Attacked {
     let columns = case.named();
     attack(&case.problem(dependencies), &columns.iter().collect::<Vec<&Column>>(), tables, limits)
 }
 
 /// As if connected tables were too many to be joined: one attribute after the other.
-fn one_by_one() -> Limits {
-    Limits { words: 0, ..Limits::default() }
+fn one_by_one() -> AttackLimits {
+    AttackLimits { words: 0, ..AttackLimits::default() }
 }
 
-/// What keeps the rules by its schema keeps them against the intersection attack.
+/// A decomposition that keeps the rules by its schema keeps them against the intersection attack.
 #[test]
 fn nothing_is_found_in_normal_form() {
     let mut several = 0;
@@ -171,7 +171,7 @@ fn large_tables_are_attacked_too() {
     assert!(words.contains("attribute 0"), "{words}");
 }
 
-/// What a dependency lets attackers conclude is a table that they have already.
+/// The conclusions from a dependency are a table that attackers have already.
 #[test]
 fn known_dependencies_take_part_in_the_attack() {
     let columns = vec![Codes::from_iter(4, 0..4), Codes::from_iter(2, [0, 0, 1, 1])];

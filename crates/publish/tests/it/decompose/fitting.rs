@@ -9,7 +9,7 @@ use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
 use hedgerow_publish::decompose::uad::uad;
-use hedgerow_publish::decompose::{Problem, Subtable, single_attribute};
+use hedgerow_publish::decompose::{DecompositionProblem, Subtable, single_attribute};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -90,7 +90,7 @@ fn fitted(case: &Case, tables: &[Subtable]) -> (BTreeMap<Vec<usize>, f64>, f64) 
 /// Count queries from the closed form, and the audit's own divergence, against the fitted table.
 fn queries_agree(
     case: &Case,
-    problem: &Problem<'_>,
+    problem: &DecompositionProblem<'_>,
     tables: &[Subtable],
     likeliest: &BTreeMap<Vec<usize>, f64>,
     seed: u64,
@@ -117,7 +117,7 @@ fn queries_agree(
 }
 
 /// The audit works the divergence out by itself, from what readers see.
-fn agrees_with_the_audit(case: &Case, problem: &Problem<'_>, tables: &[Subtable], kl: f64, seed: u64) {
+fn agrees_with_the_audit(case: &Case, problem: &DecompositionProblem<'_>, tables: &[Subtable], kl: f64, seed: u64) {
     let published: Vec<_> = tables.iter().map(|table| table.published(problem).unwrap()).collect();
     let source: Vec<Vec<u32>> = case.columns.iter().map(|column| column.iter().collect()).collect();
     let audited = MaxLikelihood::new(&case.cardinalities, &published).unwrap().kl_divergence(&source);

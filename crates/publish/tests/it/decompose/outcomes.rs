@@ -1,11 +1,11 @@
-//! What publishing a decomposition can end in, over thousands of tiny tables with every algorithm
+//! The outcomes of publishing a decomposition, over thousands of tiny tables with every algorithm
 //! and anonymizer: a release that checks, or a reason why there is none. Never an internal error,
 //! and `best` never fails where another algorithm does not.
 
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
+use hedgerow_publish::{PublishError, PublishOptions, RowSource, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use hedgerow_verify::release_check::check_release;
@@ -35,7 +35,7 @@ fn has_release(tiny: &Tiny, algorithm: &str, anonymizer: &str, folder: &Path, se
     let text = format!("{}algorithm = \"{algorithm}\"\nanonymizer = \"{anonymizer}\"\n", tiny.policy);
     let policy = Policy::parse(&text, &folder.join("policy.toml")).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let options = PublishOptions { overwrite: true, seed: Some(seed), ..PublishOptions::to(folder.join("release")) };
-    match publish(&policy, Source::Policy, &options) {
+    match publish(&policy, RowSource::Policy, &options) {
         Ok(published) => {
             let release = Release::open(&published.release, &NoProgress).unwrap();
             let checked = check_release(&release, &[]).unwrap();

@@ -4,15 +4,15 @@ use std::fs;
 
 use super::*;
 use crate::kinds::generalized::CountReleased;
-use crate::manifest::Field;
+use crate::manifest::FieldDescriptor;
 use hedgerow_table::engine::Embedded;
-use hedgerow_table::{Answer, Counted, NoProgress, Spill};
+use hedgerow_table::{Counted, EngineAnswer, NoProgress, Spill};
 
 fn resources() -> (Resource, Resource) {
-    let group = || Field::new(GROUP, Kind::Integer, None);
-    let quasi = Resource::csv("quasi", vec![Field::new("age", Kind::Integer, Some("quasi")), group()]);
-    let disease = Field::new("disease", Kind::Category, Some("sensitive"));
-    (quasi, Resource::csv("sensitive", vec![group(), disease, Field::new(COUNT, Kind::Integer, None)]))
+    let group = || FieldDescriptor::new(GROUP, Kind::Integer, None);
+    let quasi = Resource::csv("quasi", vec![FieldDescriptor::new("age", Kind::Integer, Some("quasi")), group()]);
+    let disease = FieldDescriptor::new("disease", Kind::Category, Some("sensitive"));
+    (quasi, Resource::csv("sensitive", vec![group(), disease, FieldDescriptor::new(COUNT, Kind::Integer, None)]))
 }
 
 fn examine(quasi: &str, sensitive: &str) -> Result<(Bucketized, Vec<String>), TableError> {
@@ -42,8 +42,8 @@ impl CountReleased for Elsewhere {
     ) -> Result<Counted, TableError> {
         let table = read_released(directory, table, progress)?;
         match Counted::of(&Embedded::new(&table), names, progress)? {
-            Answer::Exact(counted) => Ok(counted),
-            Answer::Unsupported(why) => panic!("{why}"),
+            EngineAnswer::Exact(counted) => Ok(counted),
+            EngineAnswer::Unsupported(why) => panic!("{why}"),
         }
     }
 }

@@ -18,13 +18,13 @@ const ANY_VALUE: &str = "*";
 
 /// The labels of one attribute, collected as they are met.
 #[derive(Default)]
-struct Labels {
+struct LabelCollector {
     known: HashMap<(Vec<u32>, bool, bool), u32>,
     labels: Vec<String>,
     covers: Vec<Cover>,
 }
 
-impl Labels {
+impl LabelCollector {
     fn of(&mut self, attribute: &OfAttribute, texts: &[String]) -> u32 {
         let mut categories: Vec<u32> = attribute.categories.iter().map(|&(text, _)| text).collect();
         categories.sort_unstable();
@@ -48,7 +48,7 @@ impl Labels {
 
 impl ReleasedClasses {
     pub fn of_cloned(name: &str, read: &Cloned) -> ReleasedClasses {
-        let mut labels: Vec<Labels> = read.attributes.iter().map(|_| Labels::default()).collect();
+        let mut labels: Vec<LabelCollector> = read.attributes.iter().map(|_| LabelCollector::default()).collect();
         let (mut profiles, mut groups) = (HashMap::new(), HashMap::new());
         let (mut cells, mut sizes, mut bucket_of) = (Vec::new(), Vec::new(), Vec::new());
         let mut counts: Vec<(u32, u32, u32)> = Vec::new();
@@ -77,8 +77,11 @@ impl ReleasedClasses {
         let values = (0..read.domain.cardinality() as u32).map(|code| read.domain.text(code)).collect();
         let sensitive = SensitiveCounts::new(read.sensitive.clone(), values, bucket_sizes.len(), counts);
         let named = read.attributes.iter().zip(labels);
-        let quasi =
-            named.map(|(name, Labels { labels, covers, .. })| QuasiLabels { name: name.clone(), labels, covers });
+        let quasi = named.map(|(name, LabelCollector { labels, covers, .. })| QuasiLabels {
+            name: name.clone(),
+            labels,
+            covers,
+        });
         ReleasedClasses::of_parts(name, quasi.collect(), cells, sizes, (bucket_of, bucket_sizes), vec![sensitive])
     }
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn setting(custodians: u64, domain: u64, items: u64) -> Setting {
-    Setting { custodians, domain, items }
+fn setting(custodians: u64, domain: u64, items: u64) -> LopSetting {
+    LopSetting { custodians, domain, items }
 }
 
 /// All rows of `length` values below `domain`.
@@ -25,12 +25,12 @@ fn a_sum_tells_one_neighbor_nothing_and_both_everything() {
     // is the larger by one and the mean is rounded up.
     let rows = all(2, 5);
     let guessed = rows.iter().filter(|row| (row[0] + row[1]).div_ceil(2) == row[0]).count() as f64 / rows.len() as f64;
-    let found = measure_values(Values::Sum, By::Ring(Chances::default()), setting(4, 5, 4), 150, 1).unwrap();
+    let found = measure_values(LopValues::Sum, By::Ring(Chances::default()), setting(4, 5, 4), 150, 1).unwrap();
     assert_eq!(found.alone, 0.0);
     assert!((found.neighbors - (1.0 - guessed)).abs() < chance(600), "{found:?}, guessed {guessed}");
-    let three = measure_values(Values::Sum, By::Ring(Chances::default()), setting(3, 1000, 3), 40, 2).unwrap();
+    let three = measure_values(LopValues::Sum, By::Ring(Chances::default()), setting(3, 1000, 3), 40, 2).unwrap();
     assert_eq!((three.alone, three.neighbors), (0.0, 0.0), "two of three subtract their own from the total");
-    let masked = measure_values(Values::Sum, By::Masks, setting(4, 1000, 4), 10, 3).unwrap();
+    let masked = measure_values(LopValues::Sum, By::Masks, setting(4, 1000, 4), 10, 3).unwrap();
     assert_eq!((masked.alone, masked.neighbors), (0.0, 0.0));
 }
 
@@ -72,7 +72,7 @@ fn least_and_greatest_values_lose_what_all_inputs_say() {
     let hiding = Chances { p0: 0.5, d: 0.5, passes: 4 };
     for (chances, seed) in [(Chances { p0: 0.0, d: 0.5, passes: 3 }, 1), (hiding, 2), (Chances::default(), 3)] {
         let expected = greatest_exactly(3, 6, chances);
-        for of in [Values::Least, Values::Greatest] {
+        for of in [LopValues::Least, LopValues::Greatest] {
             let found = measure_values(of, By::Ring(chances), setting(3, 6, 3), 300, seed).unwrap();
             assert!((found.alone - expected).abs() < chance(900), "{of:?} {chances:?}: {found:?}, not {expected}");
             assert!(found.neighbors >= found.alone, "{found:?}");
@@ -81,7 +81,7 @@ fn least_and_greatest_values_lose_what_all_inputs_say() {
     // Without hiding, the custodian in place j of the first pass has the greatest so far in one of
     // j cases, and shows it: (1 + 1/2 + … + 1/n)/n, less the 1/n that the result tells.
     let plain = measure_values(
-        Values::Greatest,
+        LopValues::Greatest,
         By::Ring(Chances { p0: 0.0, d: 0.0, passes: 2 }),
         setting(4, 1 << 40, 4),
         300,
@@ -90,7 +90,7 @@ fn least_and_greatest_values_lose_what_all_inputs_say() {
     .unwrap();
     let expected = (1.0 / 2.0 + 1.0 / 3.0 + 1.0 / 4.0) / 4.0;
     assert!((plain.alone - expected).abs() < chance(1200), "{plain:?}, not {expected}");
-    let masked = measure_values(Values::Greatest, By::Masks, setting(3, 1 << 20, 3), 5, 5).unwrap();
+    let masked = measure_values(LopValues::Greatest, By::Masks, setting(3, 1 << 20, 3), 5, 5).unwrap();
     assert_eq!((masked.alone, masked.neighbors), (0.0, 0.0));
 }
 
@@ -136,7 +136,7 @@ fn medians_lose_what_the_opened_counts_tell() {
     let [alone, two] = median_exactly(3, 5);
     assert!(alone > 0.0 && two > alone);
     for (by, seed) in [(By::Ring(Chances::default()), 1), (By::Masks, 2)] {
-        let found = measure_values(Values::Median, by, setting(3, 5, 3), 300, seed).unwrap();
+        let found = measure_values(LopValues::Median, by, setting(3, 5, 3), 300, seed).unwrap();
         assert!((found.alone - alone).abs() < chance(900), "{by:?}: {found:?}, not {alone}");
         // Two of three know the third's counts by subtraction, under masks as well.
         assert!((found.neighbors - two).abs() < chance(900), "{by:?}: {found:?}, not {two}");

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::simulate::Delivery;
-use crate::{BurnBook, Limits, Question, Roster, simulate};
+use crate::{BurnBook, Question, Roster, RunLimits, simulate};
 
 fn permit(count: usize) -> Permit {
     let roster = Roster::numbered(count).unwrap();
@@ -48,8 +48,8 @@ fn a_batch_larger_than_any_message_travels_in_chunks() {
 
 #[test]
 fn runs_beyond_the_agreed_bounds_do_not_start() {
-    let tight = Limits { batch_bytes_max: 10_000, ..Limits::default() };
-    let start = |batch: usize, limits: Limits| {
+    let tight = RunLimits { batch_bytes_max: 10_000, ..RunLimits::default() };
+    let start = |batch: usize, limits: RunLimits| {
         let roster = Roster::numbered(3).unwrap();
         let question = Question::new("rows", b"").within(limits);
         let permit = BurnBook::default().permit([9; 16], question, &roster).unwrap();
@@ -57,8 +57,8 @@ fn runs_beyond_the_agreed_bounds_do_not_start() {
     };
     assert_eq!(start(10, tight), Ok(()));
     assert!(matches!(start(20, tight), Err(Fault::Limit { what: "bytes in a shuffle", .. })));
-    assert!(matches!(start(usize::MAX / 2, Limits::default()), Err(Fault::Limit { .. })));
-    let few = Limits { rows_max: 29, ..Limits::default() };
+    assert!(matches!(start(usize::MAX / 2, RunLimits::default()), Err(Fault::Limit { .. })));
+    let few = RunLimits { rows_max: 29, ..RunLimits::default() };
     assert!(matches!(start(10, few), Err(Fault::Limit { what: "rows in a shuffle, padding included", .. })));
 }
 
@@ -87,7 +87,7 @@ fn a_custodian_that_strips_a_layer_changes_the_order() {
     let mut layered: Vec<Item> = rows.iter().map(wrap).collect();
     let mut order: Vec<usize> = (0..40).collect();
     for (me, own) in (0u16..).zip(keys) {
-        let place = Place { me, ..place };
+        let place = RunPlace { me, ..place };
         // What the order would be without shuffling.
         let kept: Vec<Item> =
             layered.iter().map(|item| onion::strip(item, &own, me, &place, &agreed).unwrap()).collect();
@@ -154,7 +154,7 @@ fn a_replaced_onion_is_missed_before_any_row_opens_and_the_hop_is_named() {
             (outputs, journals, simulate::tampered(starts(&inputs, 2, 4, 5), 5, |_| {}))
         });
         assert!(outputs.iter().all(Option::is_none));
-        let opened = journals.iter().flatten().any(|entry| entry.kind == Kind::Rows);
+        let opened = journals.iter().flatten().any(|entry| entry.kind == OpenedKind::Rows);
         assert!(!opened, "a row opens after hop {hop} replaced one");
         let named = |fault: &Fault| matches!(fault, Fault::Dropped { sender } if *sender == hop);
         assert!(faults.iter().any(|(me, fault)| *me != hop && named(fault)), "{faults:?}");
@@ -172,7 +172,7 @@ fn a_list_that_differs_from_what_is_handed_on_ends_the_run_before_any_row_opens(
         }
     });
     assert!(outputs.iter().all(Option::is_none));
-    assert!(!journals.iter().flatten().any(|entry| entry.kind == Kind::Rows));
+    assert!(!journals.iter().flatten().any(|entry| entry.kind == OpenedKind::Rows));
 }
 
 /// Runs with one change to a message, and gives every fault.

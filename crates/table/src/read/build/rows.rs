@@ -1,9 +1,9 @@
 //! Rows of a database: cells of declared kinds, one row after the other.
 
-use super::{Growing, Problem, TableBuilder, check_text};
+use super::{CellProblem, GrowingColumn, TableBuilder, check_text};
 use crate::date::Date;
 use crate::read::interner::ABSENT;
-use crate::read::{LIMITS, Limits};
+use crate::read::{LIMITS, ReadLimits};
 use crate::{Kind, TableError};
 
 /// One cell of a row.
@@ -65,9 +65,9 @@ impl TableBuilder {
     }
 }
 
-impl Growing {
+impl GrowingColumn {
     /// Numbers are looked up by their bits only where the column can hold no others.
-    fn code_of(&mut self, cell: Cell<'_>, limits: &Limits) -> Result<u32, Problem> {
+    fn code_of(&mut self, cell: Cell<'_>, limits: &ReadLimits) -> Result<u32, CellProblem> {
         Ok(match (cell, self.kind) {
             (Cell::Missing, _) => ABSENT,
             (Cell::Float(value), _) if !value.is_finite() => {
@@ -85,7 +85,7 @@ impl Growing {
     }
 
     /// Most texts were met before, and these were checked.
-    fn code_of_text(&mut self, text: &[u8], limits: &Limits) -> Result<u32, Problem> {
+    fn code_of_text(&mut self, text: &[u8], limits: &ReadLimits) -> Result<u32, CellProblem> {
         if let Some(code) = self.dictionary.known(text) {
             return Ok(code);
         }

@@ -28,17 +28,17 @@ fn records_make_the_table_that_a_csv_file_makes() {
 fn typed_columns_make_the_table_that_their_texts_make() {
     let file = csv("age,height,day,sex,member\n31,1.5,1970-01-02,f,true\n-4,,1969-12-31,m,false\n,3,,f,true\n");
     let columns = [
-        ("age", Cells::from(vec![Some(31), Some(-4), None])),
-        ("height", Cells::from(vec![Some(1.5), None, Some(3.0)])),
-        ("day", Cells::Dates(vec![Some(1), Some(-1), None])),
+        ("age", ColumnCells::from(vec![Some(31), Some(-4), None])),
+        ("height", ColumnCells::from(vec![Some(1.5), None, Some(3.0)])),
+        ("day", ColumnCells::Dates(vec![Some(1), Some(-1), None])),
         (
             "sex",
-            Cells::Dictionary {
+            ColumnCells::Dictionary {
                 values: ["x", "m", "f"].map(str::to_owned).to_vec(),
                 codes: vec![Some(2), Some(1), Some(2)],
             },
         ),
-        ("member", Cells::from(vec![true, false, true])),
+        ("member", ColumnCells::from(vec![true, false, true])),
     ];
     let table = Table::from_columns(columns.clone(), &ReadOptions::default()).unwrap();
     assert_eq!(table, file, "`x` is in the dictionary, but in no cell");
@@ -50,20 +50,21 @@ fn typed_columns_make_the_table_that_their_texts_make() {
     assert_eq!(builder.rows(), 3);
 }
 
-fn part(cells: &Cells, rows: std::ops::Range<usize>) -> Cells {
+fn part(cells: &ColumnCells, rows: std::ops::Range<usize>) -> ColumnCells {
     match cells.clone() {
-        Cells::Integers(cells) => Cells::Integers(cells[rows].to_vec()),
-        Cells::Floats(cells) => Cells::Floats(cells[rows].to_vec()),
-        Cells::Texts(cells) => Cells::Texts(cells[rows].to_vec()),
-        Cells::Dates(cells) => Cells::Dates(cells[rows].to_vec()),
-        Cells::Booleans(cells) => Cells::Booleans(cells[rows].to_vec()),
-        Cells::Dictionary { values, codes } => Cells::Dictionary { values, codes: codes[rows].to_vec() },
+        ColumnCells::Integers(cells) => ColumnCells::Integers(cells[rows].to_vec()),
+        ColumnCells::Floats(cells) => ColumnCells::Floats(cells[rows].to_vec()),
+        ColumnCells::Texts(cells) => ColumnCells::Texts(cells[rows].to_vec()),
+        ColumnCells::Dates(cells) => ColumnCells::Dates(cells[rows].to_vec()),
+        ColumnCells::Booleans(cells) => ColumnCells::Booleans(cells[rows].to_vec()),
+        ColumnCells::Dictionary { values, codes } => ColumnCells::Dictionary { values, codes: codes[rows].to_vec() },
     }
 }
 
 #[test]
 fn a_column_without_a_value_keeps_its_type() {
-    let table = Table::from_columns([("age", Cells::Integers(vec![None, None]))], &ReadOptions::default()).unwrap();
+    let table =
+        Table::from_columns([("age", ColumnCells::Integers(vec![None, None]))], &ReadOptions::default()).unwrap();
     assert_eq!(table.columns[0].domain, Domain::new(Values::Integer(Vec::new()), true));
     assert_eq!(table.columns[0].codes, Codes::U8(vec![0, 0]));
 }
@@ -77,9 +78,9 @@ fn the_options_declare_kinds_missing_texts_and_wanted_columns() {
         ..ReadOptions::default()
     };
     let columns = [
-        ("zip", Cells::from(vec![10001, -9])),
-        ("sex", Cells::from(vec!["?", ""])),
-        ("name", Cells::from(vec!["Ann", "Bob"])),
+        ("zip", ColumnCells::from(vec![10001, -9])),
+        ("sex", ColumnCells::from(vec!["?", ""])),
+        ("name", ColumnCells::from(vec!["Ann", "Bob"])),
     ];
     let table = Table::from_columns(columns, &options).unwrap();
     assert_eq!(table.header, ["zip", "sex", "name"]);
@@ -93,24 +94,36 @@ fn the_options_declare_kinds_missing_texts_and_wanted_columns() {
 fn many_values_widen_the_codes() {
     let numbers: Vec<i64> = (0..70_000).map(|row| row * 7_919 % 70_001).collect();
     let expected: Vec<String> = numbers.iter().map(i64::to_string).collect();
-    let table = Table::from_columns([("n", Cells::from(numbers))], &ReadOptions::default()).unwrap();
+    let table = Table::from_columns([("n", ColumnCells::from(numbers))], &ReadOptions::default()).unwrap();
     assert_eq!(texts(&table, "n"), expected);
 }
 
 #[test]
 fn a_cell_that_cannot_be_taken_is_named_and_nothing_is_appended() {
     let mut builder = TableBuilder::new(["name", "age"]).unwrap();
-    builder.push_columns(vec![Cells::from(vec!["Ann", "Bob"]), Cells::from(vec![1.5, 2.5])]).unwrap();
-    let refusals: [(Vec<Cells>, &str, &str); 6] = [
-        (vec![Cells::from(vec!["Cy", "Di"]), Cells::from(vec![1.0, f64::NAN])], "row 4, column age", "is not a number"),
-        (vec![Cells::from(vec!["C\0"]), Cells::from(vec![1.0])], "row 3, column name", "NUL"),
-        (vec![Cells::from(vec!["Cy"]), Cells::from(vec![1])], "column age", "integer cells after float cells"),
-        (vec![Cells::from(vec!["Cy"]), Cells::from(vec![1.0, 2.0])], "column age", "2 rows, where column name has 1"),
-        (vec![Cells::from(vec!["Cy"])], "table in memory", "1 columns for 2 names"),
+    builder.push_columns(vec![ColumnCells::from(vec!["Ann", "Bob"]), ColumnCells::from(vec![1.5, 2.5])]).unwrap();
+    let refusals: [(Vec<ColumnCells>, &str, &str); 6] = [
+        (
+            vec![ColumnCells::from(vec!["Cy", "Di"]), ColumnCells::from(vec![1.0, f64::NAN])],
+            "row 4, column age",
+            "is not a number",
+        ),
+        (vec![ColumnCells::from(vec!["C\0"]), ColumnCells::from(vec![1.0])], "row 3, column name", "NUL"),
+        (
+            vec![ColumnCells::from(vec!["Cy"]), ColumnCells::from(vec![1])],
+            "column age",
+            "integer cells after float cells",
+        ),
+        (
+            vec![ColumnCells::from(vec!["Cy"]), ColumnCells::from(vec![1.0, 2.0])],
+            "column age",
+            "2 rows, where column name has 1",
+        ),
+        (vec![ColumnCells::from(vec!["Cy"])], "table in memory", "1 columns for 2 names"),
         (
             vec![
-                Cells::Dictionary { values: vec!["Cy".to_owned()], codes: vec![Some(0), Some(1)] },
-                Cells::from(vec![1.0, 2.0]),
+                ColumnCells::Dictionary { values: vec!["Cy".to_owned()], codes: vec![Some(0), Some(1)] },
+                ColumnCells::from(vec![1.0, 2.0]),
             ],
             "row 4, column name",
             "position 1 in a dictionary of 1 values",
@@ -129,7 +142,7 @@ fn a_cell_that_cannot_be_taken_is_named_and_nothing_is_appended() {
 
 #[test]
 fn a_record_that_cannot_be_taken_is_named_and_nothing_is_appended() {
-    let limits = Limits { field_bytes: 5, rows: 2, ..LIMITS };
+    let limits = ReadLimits { field_bytes: 5, rows: 2, ..LIMITS };
     let mut builder = TableBuilder::with_limits(["name", "age"], "here", limits).unwrap();
     builder.push_record([Some("Ann"), Some("31")]).unwrap();
     let error = refusal(builder.push_record([Some("Bob")]));
@@ -150,7 +163,7 @@ fn a_record_that_cannot_be_taken_is_named_and_nothing_is_appended() {
 fn names_and_rows_are_checked() {
     assert!(refusal(TableBuilder::new(["a", "a"])).problem.contains("both named `a`"));
     assert!(refusal(TableBuilder::new(["a", " "])).problem.contains("has no name"));
-    let empty = Table::from_columns([("a", Cells::Texts(Vec::new()))], &ReadOptions::default());
+    let empty = Table::from_columns([("a", ColumnCells::Texts(Vec::new()))], &ReadOptions::default());
     assert!(input_error(empty).problem.contains("no rows"));
 }
 

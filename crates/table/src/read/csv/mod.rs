@@ -7,28 +7,28 @@ mod records;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::assemble::{Gathered, Piece};
+use super::assemble::{Gathered, WorkerCodes};
 use super::blocks::{Block, Blocks, Quoting};
 use super::delimiter::SAMPLE_BYTES;
 use super::header::check_names;
-use super::part::Part;
-use super::source::Source;
+use super::part::CodedFile;
+use super::source::SourceBytes;
 use super::workers::share;
-use super::{Format, Limits, ReadOptions};
+use super::{Format, ReadLimits, ReadOptions};
 use crate::spill::Kept;
 use crate::{InputError, TableError};
-use records::{RecordReader, SKIPPED, Slot, Trouble};
+use records::{FieldSlot, RecordReader, SKIPPED, Trouble};
 
-pub(super) type Open<'a> = dyn Fn() -> Result<Source<'a>, TableError> + 'a;
+pub(super) type OpenSource<'a> = dyn Fn() -> Result<SourceBytes<'a>, TableError> + 'a;
 
 /// `open` is called again only to find the line of a value that its declared kind cannot take.
 pub(super) fn read<'a>(
-    open: Box<Open<'a>>,
+    open: Box<OpenSource<'a>>,
     path: &'a Path,
     options: &'a ReadOptions<'a>,
     format: Format,
-    limits: Limits,
-) -> Result<Part<'a>, TableError> {
+    limits: ReadLimits,
+) -> Result<CodedFile<'a>, TableError> {
     let Begun { blocks, quoting, header } = begin(open()?, path, options, format, &limits)?;
     let slots = slots(&header, options);
     let rows = AtomicUsize::new(0);
@@ -51,10 +51,10 @@ pub(super) fn read<'a>(
         Some(line) => format!("{}:{line}", path.display()),
         None => format!("{}: row {}", path.display(), row + 1),
     };
-    Ok(Part { header, columns, rows, warnings: Vec::new(), place_of: Box::new(place_of) })
+    Ok(CodedFile { header, columns, rows, warnings: Vec::new(), place_of: Box::new(place_of) })
 }
 
-pub(super) fn check_rows(path: &Path, rows: usize, limits: &Limits) -> Result<(), TableError> {
+pub(super) fn check_rows(path: &Path, rows: usize, limits: &ReadLimits) -> Result<(), TableError> {
     if rows <= limits.rows {
         return Ok(());
     }
@@ -74,11 +74,11 @@ struct Begun<'a> {
 
 /// Reads up to the end of the header.
 fn begin<'a>(
-    source: Source<'a>,
+    source: SourceBytes<'a>,
     path: &Path,
     options: &ReadOptions,
     format: Format,
-    limits: &Limits,
+    limits: &ReadLimits,
 ) -> Result<Begun<'a>, TableError> {
     let source = super::source::skip_byte_order_mark(source)?;
     let (sample, mut source) = source.peek(SAMPLE_BYTES)?;
@@ -101,7 +101,7 @@ fn begin<'a>(
     Ok(Begun { blocks, quoting, header })
 }
 
-fn slots(header: &[String], options: &ReadOptions) -> Vec<Slot> {
+fn slots(header: &[String], options: &ReadOptions) -> Vec<FieldSlot> {
     let mut free = 0..;
     header.iter().map(|name| if options.wants(name) { free.next().unwrap_or(SKIPPED) } else { SKIPPED }).collect()
 }
@@ -132,7 +132,7 @@ fn gather(names: impl Iterator<Item = String>, workers: Vec<Worker>) -> Vec<Gath
     blocks.sort_unstable_by_key(|(_, block)| block.index);
     for (worker, block) in blocks {
         for (column, codes) in columns.iter_mut().zip(block.columns) {
-            column.pieces.push(Piece { worker, rows: block.rows, codes: Some(codes) });
+            column.pieces.push(WorkerCodes { worker, rows: block.rows, codes: Some(codes) });
         }
     }
     columns
@@ -145,11 +145,11 @@ fn refuse(path: &Path, block: &Block, trouble: Trouble) -> TableError {
 /// The line on which a row begins, found by reading the source once more. `None` if it changed
 /// meanwhile.
 fn line_of_row(
-    open: &Open<'_>,
+    open: &OpenSource<'_>,
     path: &Path,
     options: &ReadOptions,
     format: Format,
-    limits: &Limits,
+    limits: &ReadLimits,
     row: usize,
 ) -> Option<u64> {
     let mut begun = begin(open().ok()?, path, options, format, limits).ok()?;

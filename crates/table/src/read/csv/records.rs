@@ -4,7 +4,7 @@
 use memchr::{memchr, memchr_iter};
 
 use crate::Codes;
-use crate::read::Limits;
+use crate::read::ReadLimits;
 use crate::read::assemble::widen;
 use crate::read::blocks::{Block, LONE_RETURN, LONE_RETURN_HINT, Quoting, closing_quote};
 use crate::read::delimiter;
@@ -26,8 +26,8 @@ impl Trouble {
 }
 
 /// The dictionary that takes the fields of a column; `SKIPPED` columns are stepped over.
-pub(super) type Slot = u32;
-pub(super) const SKIPPED: Slot = Slot::MAX;
+pub(super) type FieldSlot = u32;
+pub(super) const SKIPPED: FieldSlot = FieldSlot::MAX;
 
 /// Codes wait in a small row-wise tile until they are moved to their columns, so that writing stays
 /// sequential.
@@ -35,9 +35,9 @@ const TILE_CELLS: usize = 8192;
 
 pub(super) struct RecordReader<'a> {
     quoting: Quoting,
-    limits: &'a Limits,
+    limits: &'a ReadLimits,
     /// One for each column of the file.
-    slots: &'a [Slot],
+    slots: &'a [FieldSlot],
     pub(super) dictionaries: Vec<Interner>,
     tile: Vec<u32>,
     columns: Vec<Codes>,
@@ -51,7 +51,7 @@ pub(super) struct Progress {
 }
 
 impl<'a> RecordReader<'a> {
-    pub(super) fn new(quoting: Quoting, slots: &'a [Slot], limits: &'a Limits) -> RecordReader<'a> {
+    pub(super) fn new(quoting: Quoting, slots: &'a [FieldSlot], limits: &'a ReadLimits) -> RecordReader<'a> {
         let kept = slots.iter().filter(|&&slot| slot != SKIPPED).count();
         RecordReader {
             quoting,
@@ -198,7 +198,7 @@ impl<'a> RecordReader<'a> {
 pub(super) fn texts_of_record(
     block: &Block,
     quoting: Quoting,
-    limits: &Limits,
+    limits: &ReadLimits,
 ) -> Result<(Vec<String>, usize), Trouble> {
     let bytes = block.bytes();
     check_text(bytes)?;
@@ -230,7 +230,7 @@ impl<'a> Finders<'a> {
     }
 }
 
-struct Field {
+struct CsvField {
     start: usize,
     end: usize,
     /// Whether quotes inside stand doubled.
@@ -245,8 +245,8 @@ fn exact_field(
     from: usize,
     quoting: Quoting,
     finders: &mut Finders,
-    limits: &Limits,
-) -> Result<Field, Trouble> {
+    limits: &ReadLimits,
+) -> Result<CsvField, Trouble> {
     let field = if bytes[from] == quoting.quote {
         let field = quoted_field(bytes, from, quoting, &mut finders.quotes)?;
         finders.separators.seek(field.next);
@@ -258,7 +258,7 @@ fn exact_field(
         if let Some(offset) = memchr(b'\r', &bytes[from..end]) {
             return Err(Trouble::new(from + offset, LONE_RETURN, LONE_RETURN_HINT));
         }
-        Field { start: from, end, doubled: false, next: to + 1, last }
+        CsvField { start: from, end, doubled: false, next: to + 1, last }
     };
     if field.end - field.start > limits.field_bytes {
         let problem = format!("a field of over {} bytes", limits.field_bytes);
@@ -267,7 +267,7 @@ fn exact_field(
     Ok(field)
 }
 
-fn quoted_field(bytes: &[u8], open: usize, quoting: Quoting, quotes: &mut Marks) -> Result<Field, Trouble> {
+fn quoted_field(bytes: &[u8], open: usize, quoting: Quoting, quotes: &mut Marks) -> Result<CsvField, Trouble> {
     let Some((close, doubled)) = closing_quote(bytes, open, quotes) else {
         return Err(Trouble::new(
             open,
@@ -287,7 +287,7 @@ fn quoted_field(bytes: &[u8], open: usize, quoting: Quoting, quotes: &mut Marks)
             "inside quotes, a quote is written twice; after the closing quote comes the delimiter or the line's end",
         ));
     }
-    Ok(Field { start: open + 1, end: close, doubled, next: after + 1, last })
+    Ok(CsvField { start: open + 1, end: close, doubled, next: after + 1, last })
 }
 
 /// Writes `text` with every doubled quote single.

@@ -1,4 +1,5 @@
-//! What is accepted and refused, and a comparison with a reader written the slow and obvious way.
+//! Files that are accepted and refused, and a comparison with a reader written the slow and obvious
+//! way.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -10,9 +11,9 @@ use super::*;
 use crate::read::{LIMITS, read_csv_bytes};
 use crate::{Codes, InputError, Kind, NoProgress, Table};
 
-fn read_text(text: &[u8], options: &ReadOptions, limits: &Limits) -> Result<Table, InputError> {
+fn read_text(text: &[u8], options: &ReadOptions, limits: &ReadLimits) -> Result<Table, InputError> {
     let path = Path::new("x.csv");
-    let open = || Source::wrap(path, Cursor::new(text.to_vec()), text.len() as u64, &NoProgress);
+    let open = || SourceBytes::wrap(path, Cursor::new(text.to_vec()), text.len() as u64, &NoProgress);
     super::read(Box::new(open), path, options, Format::Csv, *limits)
         .and_then(|part| part.into_table(path, options))
         .map_err(|error| match error {
@@ -34,7 +35,7 @@ fn refused(text: &[u8], place: &str, problem: &str) {
     refused_with(text, &ReadOptions::default(), &LIMITS, place, problem);
 }
 
-fn refused_with(text: &[u8], options: &ReadOptions, limits: &Limits, place: &str, problem: &str) {
+fn refused_with(text: &[u8], options: &ReadOptions, limits: &ReadLimits, place: &str, problem: &str) {
     let error = read_text(text, options, limits).expect_err("this text is malformed");
     assert_eq!(error.place, place, "{error}");
     assert!(error.problem.contains(problem), "expected `{problem}` in: {error}");
@@ -94,7 +95,7 @@ fn headers_must_name_every_column_once() {
     refused(b"a,,c\n1,2,3\n", "x.csv:1", "column 2 of 3 has no name");
     refused(b"a,b,\n1,2,\n", "x.csv:1", "column 3 of 3 has no name");
     refused(b"\na,b\n1,2\n", "x.csv:1", "column 1 of 1 has no name");
-    let limits = Limits { columns: 2, ..LIMITS };
+    let limits = ReadLimits { columns: 2, ..LIMITS };
     refused_with(b"a,b,c\n1,2,3\n", &ReadOptions::default(), &limits, "x.csv:1", "3 columns; at most 2");
 }
 
@@ -133,7 +134,7 @@ fn malformed_lines_are_refused_where_they_stand() {
 
 #[test]
 fn everything_has_a_limit() {
-    let small = Limits { block_bytes: 8, field_bytes: 20, record_bytes: 50, ..LIMITS };
+    let small = ReadLimits { block_bytes: 8, field_bytes: 20, record_bytes: 50, ..LIMITS };
     let options = ReadOptions::default();
     let long = "y".repeat(21);
     refused_with(format!("a,b\n1,2\n{long},2\n").as_bytes(), &options, &small, "x.csv:3", "a field of over 20 bytes");
@@ -151,7 +152,7 @@ fn everything_has_a_limit() {
     refused_with(mac.as_bytes(), &options, &small, "x.csv:1", "carriage return");
     let fits = format!("a,b\n{},{}\n", &long[1..], &long[1..]);
     assert_eq!(read_text(fits.as_bytes(), &options, &small).unwrap().rows, 1);
-    let few_rows = Limits { rows: 2, ..LIMITS };
+    let few_rows = ReadLimits { rows: 2, ..LIMITS };
     refused_with(b"a\n1\n2\n3\n", &options, &few_rows, "x.csv", "more than 2 rows");
     assert_eq!(read_text(b"a\n1\n2\n", &options, &few_rows).unwrap().rows, 2);
 }
@@ -189,7 +190,7 @@ fn a_value_that_its_declared_kind_cannot_take_is_found_at_its_first_line() {
     let options = |kind| ReadOptions { kinds: [("b".to_owned(), kind)].into(), ..ReadOptions::default() };
     let text = b"a,b\n1,7\n\n\"x\n\",8\n2,\n3,oops\n4,7.5\n5,oops\n";
     for block_bytes in [1, 7, 1 << 20] {
-        let limits = Limits { block_bytes, ..LIMITS };
+        let limits = ReadLimits { block_bytes, ..LIMITS };
         refused_with(text, &options(Kind::Integer), &limits, "x.csv:7", "column `b`: `oops` is not an integer");
         refused_with(text, &options(Kind::Date), &limits, "x.csv:2", "`7` is not a date");
         refused_with(text, &options(Kind::Float), &limits, "x.csv:7", "`oops` is not a float");
@@ -216,7 +217,7 @@ fn wide_domains_take_wide_codes() {
     for distinct in [255usize, 256, 257, 65_536, 65_537] {
         let mut text = String::from("n\n");
         (0..distinct).rev().for_each(|value| text.push_str(&format!("{value}\n")));
-        let limits = Limits { block_bytes: 1000, ..LIMITS };
+        let limits = ReadLimits { block_bytes: 1000, ..LIMITS };
         let table = read_text(text.as_bytes(), &ReadOptions::default(), &limits).unwrap();
         let codes: Vec<u32> = table.columns[0].codes.iter().collect();
         assert_eq!(codes, (0..distinct as u32).rev().collect::<Vec<u32>>());
@@ -356,7 +357,7 @@ fn any_soup_of_bytes_is_read_as_the_obvious_reader_reads_it() {
         let kinds = (0..width).map(|index| (format!("c{index}"), Kind::Category)).collect();
         let options = ReadOptions { delimiter: Some(b','), kinds, ..ReadOptions::default() };
         let block_bytes = random.random_range(1..40);
-        let limits = Limits { block_bytes, ..LIMITS };
+        let limits = ReadLimits { block_bytes, ..LIMITS };
         let outcomes: Vec<Result<Table, InputError>> =
             pools.iter().map(|pool| pool.install(|| read_text(text.as_bytes(), &options, &limits))).collect();
         assert_eq!(outcomes[0], outcomes[1], "seed {seed}: {text:?}");
@@ -390,7 +391,8 @@ fn raw_bytes_never_panic() {
         let alphabet = b"a1,;\t|\"\n\r\xef\xbb\xbf\xff\xfe\0 ";
         let text: Vec<u8> =
             (0..random.random_range(0..60)).map(|_| alphabet[random.random_range(0..alphabet.len())]).collect();
-        let limits = Limits { block_bytes: random.random_range(1..70), field_bytes: 20, record_bytes: 40, ..LIMITS };
+        let limits =
+            ReadLimits { block_bytes: random.random_range(1..70), field_bytes: 20, record_bytes: 40, ..LIMITS };
         if let Ok(table) = read_text(&text, &ReadOptions::default(), &limits) {
             assert!(table.rows > 0 && table.columns.iter().all(|column| column.codes.len() == table.rows), "{seed}");
         }

@@ -13,7 +13,7 @@ use super::cell_type::CellType;
 use super::texts;
 use crate::Codes;
 use crate::date::Date;
-use crate::read::Limits;
+use crate::read::ReadLimits;
 use crate::read::assemble::widen;
 use crate::read::interner::{ABSENT, Interner};
 
@@ -25,7 +25,7 @@ const JULIAN_DAY_OF_EPOCH: i64 = 2_440_588;
 
 /// Why a column cannot be read.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum ColumnRefusal {
     File(ParquetError),
     /// A page does not hold what its header says.
     Damaged,
@@ -41,9 +41,9 @@ pub(super) enum Refusal {
     },
 }
 
-impl Refusal {
-    pub(super) fn cell(row: usize, (problem, hint): Unfit) -> Refusal {
-        Refusal::Cell { row, problem, hint }
+impl ColumnRefusal {
+    pub(super) fn cell(row: usize, (problem, hint): Unfit) -> ColumnRefusal {
+        ColumnRefusal::Cell { row, problem, hint }
     }
 }
 
@@ -52,7 +52,7 @@ pub(in crate::read) type Unfit = (String, &'static str);
 
 /// A value in one of Parquet's physical types.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::read) enum Value<'a> {
+pub(in crate::read) enum ParquetValue<'a> {
     Boolean(bool),
     Int32(i32),
     Int64(i64),
@@ -73,7 +73,7 @@ pub(in crate::read) struct ColumnCoder {
 }
 
 impl ColumnCoder {
-    pub(in crate::read) fn new(cells: CellType, limits: &Limits) -> ColumnCoder {
+    pub(in crate::read) fn new(cells: CellType, limits: &ReadLimits) -> ColumnCoder {
         ColumnCoder {
             cells,
             longest: limits.field_bytes,
@@ -94,19 +94,21 @@ impl ColumnCoder {
 
     /// Codes all cells of a row group's column in any encoding, by way of the library's own
     /// decoders.
-    pub(super) fn take(&mut self, column: ColumnReader, rows: usize) -> Result<(), Refusal> {
+    pub(super) fn take(&mut self, column: ColumnReader, rows: usize) -> Result<(), ColumnRefusal> {
         match column {
-            ColumnReader::BoolColumnReader(reader) => self.drain(reader, rows, |&truth| Value::Boolean(truth)),
-            ColumnReader::Int32ColumnReader(reader) => self.drain(reader, rows, |&value| Value::Int32(value)),
-            ColumnReader::Int64ColumnReader(reader) => self.drain(reader, rows, |&value| Value::Int64(value)),
+            ColumnReader::BoolColumnReader(reader) => self.drain(reader, rows, |&truth| ParquetValue::Boolean(truth)),
+            ColumnReader::Int32ColumnReader(reader) => self.drain(reader, rows, |&value| ParquetValue::Int32(value)),
+            ColumnReader::Int64ColumnReader(reader) => self.drain(reader, rows, |&value| ParquetValue::Int64(value)),
             ColumnReader::Int96ColumnReader(reader) => {
-                self.drain(reader, rows, |value| Value::Int96(int96_bytes(value)))
+                self.drain(reader, rows, |value| ParquetValue::Int96(int96_bytes(value)))
             }
-            ColumnReader::FloatColumnReader(reader) => self.drain(reader, rows, |&value| Value::Float(value)),
-            ColumnReader::DoubleColumnReader(reader) => self.drain(reader, rows, |&value| Value::Double(value)),
-            ColumnReader::ByteArrayColumnReader(reader) => self.drain(reader, rows, |bytes| Value::Bytes(bytes.data())),
+            ColumnReader::FloatColumnReader(reader) => self.drain(reader, rows, |&value| ParquetValue::Float(value)),
+            ColumnReader::DoubleColumnReader(reader) => self.drain(reader, rows, |&value| ParquetValue::Double(value)),
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                self.drain(reader, rows, |bytes| ParquetValue::Bytes(bytes.data()))
+            }
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-                self.drain(reader, rows, |bytes| Value::Bytes(bytes.data()))
+                self.drain(reader, rows, |bytes| ParquetValue::Bytes(bytes.data()))
             }
         }
     }
@@ -117,8 +119,8 @@ impl ColumnCoder {
         &mut self,
         mut reader: ColumnReaderImpl<T>,
         rows: usize,
-        value_of: impl Fn(&T::T) -> Value<'_>,
-    ) -> Result<(), Refusal> {
+        value_of: impl Fn(&T::T) -> ParquetValue<'_>,
+    ) -> Result<(), ColumnRefusal> {
         let (mut levels, mut values, mut codes) = (Vec::new(), Vec::new(), Vec::new());
         let mut done = 0;
         loop {
@@ -126,17 +128,17 @@ impl ColumnCoder {
             values.clear();
             codes.clear();
             let (records, present, _) =
-                reader.read_records(BATCH_ROWS, Some(&mut levels), None, &mut values).map_err(Refusal::File)?;
+                reader.read_records(BATCH_ROWS, Some(&mut levels), None, &mut values).map_err(ColumnRefusal::File)?;
             if records == 0 {
-                return if done == rows { Ok(()) } else { Err(Refusal::Rows) };
+                return if done == rows { Ok(()) } else { Err(ColumnRefusal::Rows) };
             }
             if done + records > rows {
-                return Err(Refusal::Rows);
+                return Err(ColumnRefusal::Rows);
             }
             for (index, value) in values[..present].iter().enumerate() {
                 let code = self.code_of(value_of(value)).map_err(|unfit| {
                     let mut with_value = (0..records).filter(|&row| levels.is_empty() || levels[row] > 0);
-                    Refusal::cell(done + with_value.nth(index).unwrap_or(index), unfit)
+                    ColumnRefusal::cell(done + with_value.nth(index).unwrap_or(index), unfit)
                 })?;
                 codes.push(code);
             }
@@ -171,24 +173,24 @@ impl ColumnCoder {
     }
 
     /// The code of a value, which is written out as text when it is new.
-    pub(in crate::read) fn code_of(&mut self, value: Value<'_>) -> Result<u32, Unfit> {
+    pub(in crate::read) fn code_of(&mut self, value: ParquetValue<'_>) -> Result<u32, Unfit> {
         match (value, self.cells) {
-            (Value::Boolean(truth), _) => Ok(self.dictionary.code(if truth { b"true" } else { b"false" })),
-            (Value::Int32(value), CellType::Unsigned) => Ok(self.code_of_integer(i64::from(value as u32))),
-            (Value::Int32(days), CellType::Date) => {
+            (ParquetValue::Boolean(truth), _) => Ok(self.dictionary.code(if truth { b"true" } else { b"false" })),
+            (ParquetValue::Int32(value), CellType::Unsigned) => Ok(self.code_of_integer(i64::from(value as u32))),
+            (ParquetValue::Int32(days), CellType::Date) => {
                 Ok(self.code_of_number(i128::from(days), || Date(days).to_string()))
             }
-            (Value::Int32(value), _) => Ok(self.code_of_whole(i64::from(value))),
-            (Value::Int64(value), CellType::Unsigned) => {
+            (ParquetValue::Int32(value), _) => Ok(self.code_of_whole(i64::from(value))),
+            (ParquetValue::Int64(value), CellType::Unsigned) => {
                 Ok(self.code_of_number(i128::from(value as u64), || (value as u64).to_string()))
             }
-            (Value::Int64(value), _) => Ok(self.code_of_whole(value)),
-            (Value::Int96(bytes), _) => self.code_of_int96(bytes),
-            (Value::Float(value), _) => self.code_of_float(value),
-            (Value::Double(value), _) => self.code_of_float(value),
-            (Value::Bytes(bytes), CellType::Decimal { scale }) => self.code_of_decimal(bytes, scale),
-            (Value::Bytes(bytes), CellType::Half) => self.code_of_half(bytes),
-            (Value::Bytes(text), _) => self.code_of_text(text),
+            (ParquetValue::Int64(value), _) => Ok(self.code_of_whole(value)),
+            (ParquetValue::Int96(bytes), _) => self.code_of_int96(bytes),
+            (ParquetValue::Float(value), _) => self.code_of_float(value),
+            (ParquetValue::Double(value), _) => self.code_of_float(value),
+            (ParquetValue::Bytes(bytes), CellType::Decimal { scale }) => self.code_of_decimal(bytes, scale),
+            (ParquetValue::Bytes(bytes), CellType::Half) => self.code_of_half(bytes),
+            (ParquetValue::Bytes(text), _) => self.code_of_text(text),
         }
     }
 

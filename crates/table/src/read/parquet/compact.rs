@@ -5,7 +5,7 @@
 const DEPTH_MAX: usize = 8;
 
 /// The value of a field; lists show their elements, each under the number of the list.
-pub(super) enum Found<'a> {
+pub(super) enum CompactValue<'a> {
     Number(i64),
     Bytes(&'a [u8]),
     /// Its fields follow.
@@ -13,7 +13,7 @@ pub(super) enum Found<'a> {
 }
 
 /// Takes every field, by the numbers that lead to it.
-type See<'s, 'a> = dyn FnMut(&[i16], Found<'a>) + 's;
+type See<'s, 'a> = dyn FnMut(&[i16], CompactValue<'a>) + 's;
 
 pub(super) struct Compact<'a> {
     rest: &'a [u8],
@@ -50,7 +50,7 @@ impl<'a> Compact<'a> {
             self.path.push(number);
             match kind {
                 // Of a field that is true or false, the kind is the value.
-                1 | 2 => see(&self.path, Found::Number(i64::from(kind == 1))),
+                1 | 2 => see(&self.path, CompactValue::Number(i64::from(kind == 1))),
                 _ => self.value(kind, see)?,
             }
             self.path.pop();
@@ -61,22 +61,22 @@ impl<'a> Compact<'a> {
         match kind {
             1..=3 => {
                 let byte = self.byte()?;
-                see(&self.path, Found::Number(i64::from(byte)));
+                see(&self.path, CompactValue::Number(i64::from(byte)));
             }
             4..=6 => {
                 let number = self.number()?;
-                see(&self.path, Found::Number(number));
+                see(&self.path, CompactValue::Number(number));
             }
             7 => {
                 let (bytes, rest) = self.rest.split_at_checked(8)?;
                 self.rest = rest;
-                see(&self.path, Found::Bytes(bytes));
+                see(&self.path, CompactValue::Bytes(bytes));
             }
             8 => {
                 let length = usize::try_from(self.unsigned()?).ok()?;
                 let (bytes, rest) = self.rest.split_at_checked(length)?;
                 self.rest = rest;
-                see(&self.path, Found::Bytes(bytes));
+                see(&self.path, CompactValue::Bytes(bytes));
             }
             9 | 10 => {
                 let header = self.byte()?;
@@ -89,7 +89,7 @@ impl<'a> Compact<'a> {
                 }
             }
             12 => {
-                see(&self.path, Found::Struct);
+                see(&self.path, CompactValue::Struct);
                 self.fields(see)?;
             }
             // No footer has a map.

@@ -7,7 +7,7 @@
 use parquet::basic::{Encoding, Type as Physical};
 use parquet::column::page::{Page, PageReader};
 
-use super::cells::{ColumnCoder, Refusal, Unfit, Value};
+use super::cells::{ColumnCoder, ColumnRefusal, ParquetValue, Unfit};
 use super::hybrid::{Damaged, Hybrid};
 
 const BATCH_ROWS: usize = 1 << 14;
@@ -27,18 +27,18 @@ pub(super) struct Stored {
 pub(super) enum Stop {
     /// In an encoding that is not read here.
     OtherEncoding,
-    Refusal(Refusal),
+    Refusal(ColumnRefusal),
 }
 
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
+impl From<ColumnRefusal> for Stop {
+    fn from(refusal: ColumnRefusal) -> Stop {
         Stop::Refusal(refusal)
     }
 }
 
 impl From<Damaged> for Stop {
     fn from(_: Damaged) -> Stop {
-        Stop::Refusal(Refusal::Damaged)
+        Stop::Refusal(ColumnRefusal::Damaged)
     }
 }
 
@@ -53,37 +53,37 @@ pub(super) fn take(
 ) -> Result<(), Stop> {
     let mut dictionary: Option<Dictionary> = None;
     let mut taking = Taking { coder, rows, done: 0, levels: Vec::new(), positions: Vec::new(), codes: Vec::new() };
-    while let Some(page) = pages.get_next_page().map_err(Refusal::File)? {
+    while let Some(page) = pages.get_next_page().map_err(ColumnRefusal::File)? {
         if page.is_dictionary_page() {
             dictionary = Some(Dictionary::new(page, stored)?);
         } else {
-            let spent = taking.take_page(Cells::of(&page, stored)?, dictionary.as_mut())?;
+            let spent = taking.take_page(PageCells::of(&page, stored)?, dictionary.as_mut())?;
             if strict && !spent {
-                return Err(Refusal::Unused.into());
+                return Err(ColumnRefusal::Unused.into());
             }
         }
     }
     if strict && dictionary.is_some_and(|dictionary| !dictionary.is_used()) {
-        return Err(Refusal::Unused.into());
+        return Err(ColumnRefusal::Unused.into());
     }
-    if taking.done == rows { Ok(()) } else { Err(Refusal::Rows.into()) }
+    if taking.done == rows { Ok(()) } else { Err(ColumnRefusal::Rows.into()) }
 }
 
 /// The cells of one page.
-struct Cells<'a> {
+struct PageCells<'a> {
     rows: usize,
     /// For each cell whether it has a value; `None` when all have.
     levels: Option<Hybrid<'a>>,
-    values: Values<'a>,
+    values: PageValues<'a>,
 }
 
-enum Values<'a> {
+enum PageValues<'a> {
     Positions(Hybrid<'a>),
     Plain(Plain<'a>),
 }
 
-impl<'a> Cells<'a> {
-    fn of(page: &'a Page, stored: Stored) -> Result<Cells<'a>, Stop> {
+impl<'a> PageCells<'a> {
+    fn of(page: &'a Page, stored: Stored) -> Result<PageCells<'a>, Stop> {
         let bytes: &'a [u8] = page.buffer();
         let (levels, values): (&[u8], &[u8]) = match page {
             Page::DataPage { def_level_encoding, .. } if stored.optional => {
@@ -103,13 +103,13 @@ impl<'a> Cells<'a> {
             Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
                 // A page of nothing but nulls may end here.
                 let (width, packed) = values.split_first().unwrap_or((&0, &[]));
-                Values::Positions(Hybrid::new(packed, u32::from(*width)).ok_or(Damaged)?)
+                PageValues::Positions(Hybrid::new(packed, u32::from(*width)).ok_or(Damaged)?)
             }
-            Encoding::PLAIN => Values::Plain(Plain { bytes: values, stored, bit: 0 }),
+            Encoding::PLAIN => PageValues::Plain(Plain { bytes: values, stored, bit: 0 }),
             _ => return Err(Stop::OtherEncoding),
         };
         let levels = if stored.optional { Hybrid::new(levels, 1) } else { None };
-        Ok(Cells { rows: page.num_values() as usize, levels, values })
+        Ok(PageCells { rows: page.num_values() as usize, levels, values })
     }
 }
 
@@ -122,7 +122,7 @@ struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    fn next(&mut self) -> Option<Value<'a>> {
+    fn next(&mut self) -> Option<ParquetValue<'a>> {
         Some(match self.stored.physical {
             Physical::BOOLEAN => {
                 let truth = self.bytes.first()? >> self.bit & 1 == 1;
@@ -131,20 +131,20 @@ impl<'a> Plain<'a> {
                     self.bit = 0;
                     self.bytes = &self.bytes[1..];
                 }
-                Value::Boolean(truth)
+                ParquetValue::Boolean(truth)
             }
-            Physical::INT32 => Value::Int32(i32::from_le_bytes(self.chunk()?)),
-            Physical::INT64 => Value::Int64(i64::from_le_bytes(self.chunk()?)),
-            Physical::INT96 => Value::Int96(self.chunk()?),
-            Physical::FLOAT => Value::Float(f32::from_le_bytes(self.chunk()?)),
-            Physical::DOUBLE => Value::Double(f64::from_le_bytes(self.chunk()?)),
+            Physical::INT32 => ParquetValue::Int32(i32::from_le_bytes(self.chunk()?)),
+            Physical::INT64 => ParquetValue::Int64(i64::from_le_bytes(self.chunk()?)),
+            Physical::INT96 => ParquetValue::Int96(self.chunk()?),
+            Physical::FLOAT => ParquetValue::Float(f32::from_le_bytes(self.chunk()?)),
+            Physical::DOUBLE => ParquetValue::Double(f64::from_le_bytes(self.chunk()?)),
             Physical::BYTE_ARRAY => {
                 let length = u32::from_le_bytes(self.chunk()?);
-                Value::Bytes(self.slice(length as usize)?)
+                ParquetValue::Bytes(self.slice(length as usize)?)
             }
             // A value without bytes could stand any number of times in an empty page.
             Physical::FIXED_LEN_BYTE_ARRAY if self.stored.length == 0 => return None,
-            Physical::FIXED_LEN_BYTE_ARRAY => Value::Bytes(self.slice(self.stored.length)?),
+            Physical::FIXED_LEN_BYTE_ARRAY => ParquetValue::Bytes(self.slice(self.stored.length)?),
         })
     }
 
@@ -198,7 +198,7 @@ impl Dictionary {
         last.unwrap_or(self.page.buffer().len()) == 0 && !self.codes.contains(&UNCODED)
     }
 
-    fn value(&self, position: usize) -> Option<Value<'_>> {
+    fn value(&self, position: usize) -> Option<ParquetValue<'_>> {
         Plain { bytes: &self.page.buffer()[self.starts[position]..], stored: self.stored, bit: 0 }.next()
     }
 }
@@ -215,9 +215,9 @@ struct Taking<'a> {
 
 impl Taking<'_> {
     /// Says whether the page holds nothing else.
-    fn take_page(&mut self, mut cells: Cells<'_>, mut dictionary: Option<&mut Dictionary>) -> Result<bool, Stop> {
+    fn take_page(&mut self, mut cells: PageCells<'_>, mut dictionary: Option<&mut Dictionary>) -> Result<bool, Stop> {
         if cells.rows > self.rows - self.done {
-            return Err(Refusal::Rows.into());
+            return Err(ColumnRefusal::Rows.into());
         }
         let mut left = cells.rows;
         while left > 0 {
@@ -230,14 +230,14 @@ impl Taking<'_> {
             }
             self.codes.clear();
             match &mut cells.values {
-                Values::Positions(positions) => {
+                PageValues::Positions(positions) => {
                     self.positions.clear();
                     positions.take(present, &mut self.positions)?;
                     if present > 0 {
                         self.code_positions(dictionary.as_deref_mut().ok_or(Damaged)?)?;
                     }
                 }
-                Values::Plain(values) => self.code_values(values, present)?,
+                PageValues::Plain(values) => self.code_values(values, present)?,
             }
             if present == rows {
                 self.coder.extend(&self.codes);
@@ -248,9 +248,9 @@ impl Taking<'_> {
             left -= rows;
         }
         let values = match &cells.values {
-            Values::Positions(positions) => positions.is_spent(),
+            PageValues::Positions(positions) => positions.is_spent(),
             // The last byte of truths may be begun.
-            Values::Plain(values) => values.bytes.len() <= usize::from(values.bit > 0),
+            PageValues::Plain(values) => values.bytes.len() <= usize::from(values.bit > 0),
         };
         Ok(values && cells.levels.is_none_or(|levels| levels.is_spent()))
     }
@@ -282,6 +282,6 @@ impl Taking<'_> {
     fn refuse(&self, index: usize, unfit: Unfit) -> Stop {
         let with_value = self.levels.iter().enumerate().filter(|(_, level)| **level > 0).map(|(row, _)| row);
         let row = if self.levels.is_empty() { index } else { with_value.clone().nth(index).unwrap_or(index) };
-        Refusal::cell(self.done + row, unfit).into()
+        ColumnRefusal::cell(self.done + row, unfit).into()
     }
 }

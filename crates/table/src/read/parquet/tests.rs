@@ -70,7 +70,7 @@ impl Cells {
     }
 }
 
-fn write_file(
+pub(super) fn write_file(
     schema: &str,
     columns: &[Cells],
     rows_per_group: usize,
@@ -104,7 +104,7 @@ fn int96(low: u32, high: u32, day: u32) -> Option<Int96> {
     Some(value)
 }
 
-fn fixed(bytes: &[u8]) -> Option<FixedLenByteArray> {
+pub(super) fn fixed(bytes: &[u8]) -> Option<FixedLenByteArray> {
     Some(FixedLenByteArray::from(bytes.to_vec()))
 }
 
@@ -384,7 +384,7 @@ fn pages_of_every_layout_give_the_same_table() {
         ];
         let from_memory = crate::Table::from_columns(
             [
-                ("age", crate::Cells::Texts(ages.iter().map(|age| age.map(|age| age.to_string())).collect())),
+                ("age", crate::ColumnCells::Texts(ages.iter().map(|age| age.map(|age| age.to_string())).collect())),
                 ("height", heights.into()),
                 ("word", words.into()),
             ],

@@ -14,15 +14,15 @@ const SHORT: Damage = Damage("its value labels are damaged");
 
 /// By the name of the set, the texts of its numbers.
 #[derive(Debug, Default)]
-pub(super) struct Labels {
+pub(super) struct StataLabels {
     sets: HashMap<String, HashMap<i64, String>>,
     /// Variables whose labels are not used, since two values would become one.
     ambiguous: Vec<String>,
 }
 
-impl Labels {
-    pub(super) fn read(header: &Header, section: &mut Section) -> Result<Labels, Damage> {
-        let mut labels = Labels::default();
+impl StataLabels {
+    pub(super) fn read(header: &Header, section: &mut Section) -> Result<StataLabels, Damage> {
+        let mut labels = StataLabels::default();
         if header.variables.iter().all(|variable| variable.labels.is_empty()) {
             return Ok(labels);
         }

@@ -127,6 +127,81 @@ fn a_missing_value_may_be_any_where_no_table_fits_otherwise() {
     assert_eq!(at_risk(&[&one, &two], &people), [] as [u32; 0]);
 }
 
+/// A bucketized table: each row's cell and bucket, and by bucket how often each value of one
+/// attribute occurs.
+fn buckets(name: &str, rows: &[[&str; 2]], attribute: &str, counts: &[(u32, &str, u32)]) -> ReleasedClasses {
+    let quasi = table(&[name, "group"], rows);
+    let mut values: Vec<String> = counts.iter().map(|(_, value, _)| (*value).to_owned()).collect();
+    values.sort_unstable();
+    values.dedup();
+    let code = |value: &str| values.iter().position(|known| known == value).unwrap() as u32;
+    let coded = counts.iter().map(|&(bucket, value, rows)| (bucket, code(value), rows)).collect();
+    let last = counts.iter().map(|(bucket, ..)| bucket + 1).max().unwrap() as usize;
+    let counts = SensitiveCounts::new(attribute.to_owned(), values.clone(), last, coded);
+    let cover = |name: &str, label: &str| crate::adversaries::testing::cover(name, label);
+    ReleasedClasses::of_bucketized("data", &quasi, &[name.to_owned()], vec![counts], cover, "t").unwrap()
+}
+
+/// The buckets have another attribute than the one that is looked for; it links their rows to those
+/// of a table with both.
+#[test]
+fn the_attribute_of_buckets_links_the_rows_of_another_table() {
+    let one = buckets("b", &[["u", "1"], ["u", "1"], ["v", "2"], ["v", "2"]], "t", &[(0, "m", 2), (1, "n", 2)]);
+    let two =
+        Made::new(&["a", "s", "t"], &["a"], &[["1", "x", "m"], ["1", "x", "m"], ["1", "y", "n"], ["1", "z", "n"]], 1);
+    let people = table(&["a", "b"], &[["1", "u"], ["1", "u"], ["1", "v"], ["1", "v"]]);
+    let found = attack(&[released("1", &one), two.released("2")], Some(&people));
+    assert_eq!(
+        (found.people_at_risk.as_slice(), &found.details["exact"]),
+        ([0, 1].as_slice(), &json!(true)),
+        "{found:?}"
+    );
+}
+
+/// Buckets count apart the column by which rows are linked: it is said that more may follow.
+#[test]
+fn what_buckets_do_not_tell_of_each_row_is_said() {
+    let one = buckets(
+        "c",
+        &[["m", "1"], ["n", "1"], ["m", "2"], ["n", "2"]],
+        "s",
+        &[(0, "x", 1), (0, "y", 1), (1, "x", 1), (1, "y", 1)],
+    );
+    let two =
+        Made::new(&["a", "c", "s"], &["a"], &[["1", "m", "x"], ["1", "m", "x"], ["1", "n", "y"], ["1", "n", "y"]], 1);
+    let people = table(&["a", "c"], &[["1", "m"], ["1", "n"], ["1", "m"], ["1", "n"]]);
+    let found = attack(&[released("1", &one), two.released("2")], Some(&people));
+    assert_eq!(found.details["exact"], json!(false), "{found:?}");
+    assert!(found.notes.iter().any(|note| note.text.contains("rows can be linked by c")), "{found:?}");
+}
+
+#[test]
+fn rounded_values_of_buckets_and_exact_ones_are_compared_by_what_they_cover() {
+    let counts = [(0, "1000", 1), (0, "2000", 1), (1, "2000", 1), (1, "3000", 1)];
+    let one = buckets("a", &[["1", "1"], ["1", "1"], ["2", "2"], ["2", "2"]], "s", &counts);
+    let like = Made::new(&["a", "s"], &["a"], &[["1", "1000"], ["1", "2000"], ["2", "2000"], ["2", "3000"]], 1000);
+    let two = Made::new(&["b", "s"], &["b"], &[["p", "900"], ["p", "2050"], ["q", "2100"], ["q", "3100"]], 1);
+    let people = table(&["a", "b"], &[["1", "p"], ["1", "q"], ["2", "p"], ["2", "q"]]);
+    let tables = [Released { codebook: Some(&like.codebook), ..released("1", &one) }, two.released("2")];
+    let found = attack(&tables, Some(&people));
+    assert_eq!(found.people_at_risk, [0, 1, 2, 3], "{found:?}");
+}
+
+/// The third person was suppressed in the only release that has `t`: another release shows which
+/// one they are, and nothing of `t` is known of them.
+#[test]
+fn a_value_that_no_release_says_of_a_person_is_not_certain() {
+    let one = Made::new(&["a", "s"], &["a"], &[["1", "x"], ["2", "y"], ["3", "z"]], 1);
+    let two = Made::new(&["b", "s", "t"], &["b"], &[["u", "x", "m"], ["u", "y", "n"]], 1);
+    let people = table(&["a", "b"], &[["1", "u"], ["2", "u"], ["3", "v"]]);
+    let tables = [one.released("1"), Released { suppressed: 1, ..two.released("2") }];
+    let attacker =
+        Attacker { people: Some(&people), columns: Columns::All, prior: &[], joint: &[], progress: &NoProgress };
+    let found = run("t", &tables, attacker).unwrap().unwrap();
+    assert_eq!(found.people_at_risk, [0, 1], "{found:?}");
+    assert_eq!((&found.details["exact"], &found.details["not_in_all"]), (&json!(true), &json!(1)), "{found:?}");
+}
+
 /// The people who have one value of `s` in every table that fits: each person of `people` is given
 /// a value of each column that the releases show beside their labels, in every way.
 fn worlds(tables: &[&Made], people: &Table) -> Vec<u32> {

@@ -5,32 +5,48 @@
 
 use serde_json::json;
 
+use crate::context::Context;
 use crate::evidence::{Evidence, SHOWN_MAX};
 use crate::journal::What;
 use crate::message::{Because, Note, RunId};
-use crate::node::Node;
-use crate::run::Phase;
-use crate::statement::{Proof, Signed, Slot, Statement};
-use crate::store::{Store, StoreError};
+use crate::statement::{Proof, Signed, Statement, StatementSlot};
+use crate::store::StoreError;
 
-impl<S: Store> Node<S> {
-    pub(crate) fn evidence(&mut self, run: RunId) -> Option<&mut Evidence> {
+use super::{RunPhase, Runs};
+
+impl Runs {
+    pub(super) fn evidence(&mut self, run: RunId) -> Option<&mut Evidence> {
         let open = self.open.as_mut().map(|open| &mut open.evidence).filter(|evidence| evidence.run == run);
         open.or_else(|| self.past.iter_mut().find(|evidence| evidence.run == run))
     }
 
     /// Keeps what a custodian has signed.
-    pub(crate) fn witness(&mut self, run: RunId, place: u16, signed: &Signed) -> Result<(), StoreError> {
+    pub(super) fn witness(
+        &mut self,
+        cx: &mut Context,
+        run: RunId,
+        place: u16,
+        signed: &Signed,
+    ) -> Result<(), StoreError> {
         let proof = self.evidence(run).and_then(|evidence| evidence.add(place, signed));
+        if let Some(open) = self.open.as_ref().filter(|open| open.proposal.run == run) {
+            cx.keep_progress(&open.name_of(place), run, signed);
+        }
         match proof {
-            Some(proof) => self.convict(proof),
+            Some(proof) => self.convict(cx, proof),
             None => Ok(()),
         }
     }
 
     /// Another custodian shows what it has.
-    pub(crate) fn heard_statements(&mut self, from: &str, run: RunId, shown: &[Signed]) -> Result<(), StoreError> {
-        let own = self.custodian.own.signing_key;
+    pub(super) fn heard_statements(
+        &mut self,
+        cx: &mut Context,
+        from: &str,
+        run: RunId,
+        shown: &[Signed],
+    ) -> Result<(), StoreError> {
+        let own = cx.custodian.own.signing_key;
         let Some(evidence) = self.evidence(run) else { return Ok(()) };
         let Some(from) = evidence.roster.members().iter().position(|member| member.name == from) else {
             return Ok(());
@@ -41,26 +57,26 @@ impl<S: Store> Node<S> {
         }
         evidence.shown_by.push(from as u16);
         // That a custodian gave up is its own to say, with a reason that can be looked at.
-        let of_use = |signed: &&Signed| signed.statement.slot(run).is_some_and(|slot| slot != Slot::Aborted);
+        let of_use = |signed: &&Signed| signed.statement.slot(run).is_some_and(|slot| slot != StatementSlot::Aborted);
         let of_run = shown.iter().filter(of_use).filter(|signed| !signed.verifies(&own));
         let signers: Vec<(u16, &Signed)> =
             of_run.filter_map(|signed| Some((evidence.signer(signed)?, signed))).collect();
         for (place, signed) in signers {
-            self.witness(run, place, signed)?;
+            self.witness(cx, run, place, signed)?;
         }
         Ok(())
     }
 
     /// Another custodian has a proof.
-    pub(crate) fn heard_proof(&mut self, run: RunId, proof: Proof) -> Result<(), StoreError> {
+    pub(super) fn heard_proof(&mut self, cx: &mut Context, run: RunId, proof: Proof) -> Result<(), StoreError> {
         let culprit = proof.culprit.member();
         let Some(evidence) = self.evidence(run) else { return Ok(()) };
         let known = evidence.roster.members().contains(&culprit);
-        if known && proof.run == run && proof.holds() { self.convict(proof) } else { Ok(()) }
+        if known && proof.run == run && proof.holds() { self.convict(cx, proof) } else { Ok(()) }
     }
 
     /// Writes a proof down and tells all, once; the run cannot go on.
-    pub(crate) fn convict(&mut self, proof: Proof) -> Result<(), StoreError> {
+    pub(super) fn convict(&mut self, cx: &mut Context, proof: Proof) -> Result<(), StoreError> {
         let run = proof.run;
         let name = proof.culprit.name.clone();
         let Some(evidence) = self.evidence(run) else { return Ok(()) };
@@ -73,16 +89,16 @@ impl<S: Store> Node<S> {
         evidence.convicted.insert(place as u16, proof.clone());
         let roster = evidence.roster.clone();
         let detail = json!({ "proof": proof });
-        self.note(What::Blamed, Some(run), &name, detail);
+        cx.outbox.note(What::Blamed, Some(run), &name, detail);
         self.blamed.insert(run, name.clone());
-        self.tell_roster(&roster, &Note::Proved { run, proof: Box::new(proof.clone()) });
+        cx.outbox.tell_roster(&roster, &Note::Proved { run, proof: Box::new(proof.clone()) });
         let phase = self.open.as_ref().filter(|open| open.proposal.run == run).map(|open| open.phase);
         match phase {
             None => Ok(()),
-            Some(Phase::Prepared) => self.leave_doubt(),
+            Some(RunPhase::Prepared) => self.leave_doubt(cx),
             Some(_) => {
                 let why = format!("{name} signed two statements that contradict each other");
-                self.abort_because(&why, Some(Because::Proof { proof: Box::new(proof) }))
+                self.abort_because(cx, &why, Some(Because::Proof { proof: Box::new(proof) }))
             }
         }
     }
@@ -91,11 +107,12 @@ impl<S: Store> Node<S> {
     /// gave up: while at most one custodian breaks the protocol, one of those who gave up follows
     /// it, and never signed that it is prepared, so no certificate can exist. A custodian whose
     /// operator gave up after it was prepared has signed, and does not count.
-    pub(crate) fn leave_doubt(&mut self) -> Result<(), StoreError> {
-        let Some(open) = self.open.as_ref().filter(|open| open.phase == Phase::Prepared) else { return Ok(()) };
+    pub(super) fn leave_doubt(&mut self, cx: &mut Context) -> Result<(), StoreError> {
+        let Some(open) = self.open.as_ref().filter(|open| open.phase == RunPhase::Prepared) else { return Ok(()) };
         let evidence = &open.evidence;
         let gave_up = |place: u16| {
-            let signed = evidence.of(place, Slot::Aborted).filter(|_| !evidence.convicted.contains_key(&place))?;
+            let signed =
+                evidence.of(place, StatementSlot::Aborted).filter(|_| !evidence.convicted.contains_key(&place))?;
             (!was_prepared(signed)).then(|| (open.name_of(place), signed.clone()))
         };
         let gave_up: Vec<(String, Signed)> = open.others().filter_map(gave_up).collect();
@@ -110,19 +127,19 @@ impl<S: Store> Node<S> {
             }
             _ => return Ok(()),
         };
-        self.abort_because(&why, Some(because))
+        self.abort_because(cx, &why, Some(because))
     }
 
     /// Shows all custodians of a run what this node has.
-    pub(crate) fn show_statements(&mut self, evidence: &Evidence) {
+    pub(super) fn show_statements(cx: &mut Context, evidence: &Evidence) {
         let (run, roster) = (evidence.run, evidence.roster.clone());
         let statements = evidence.shown();
-        self.tell_roster(&roster, &Note::Shown { run, statements });
+        cx.outbox.tell_roster(&roster, &Note::Shown { run, statements });
     }
 
     /// Whether what a custodian gives as its reason is signed by another custodian of the run, and
     /// by which one.
-    pub(crate) fn reason_holds(&mut self, run: RunId, from: u16, because: Option<&Because>) -> bool {
+    pub(super) fn reason_holds(&mut self, run: RunId, from: u16, because: Option<&Because>) -> bool {
         let Some(evidence) = self.evidence(run) else { return false };
         match because {
             None | Some(Because::Resolved { .. }) => true,

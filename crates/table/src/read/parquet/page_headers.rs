@@ -1,0 +1,65 @@
+//! Where the pages of a column are: its bytes are pages of cells and dictionaries to the last, each
+//! with a header that says nothing else.
+
+use std::fs::File;
+use std::io::{Read, Result, Seek, SeekFrom};
+
+use parquet::file::metadata::ColumnChunkMetaData;
+
+use super::compact::{Compact, CompactValue};
+
+/// No honest header of a page is longer.
+const PAGE_HEADER_BYTES: usize = 1 << 16;
+
+/// A page of cells, with its header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PageOfCells {
+    pub(super) place: u64,
+    pub(super) bytes: u64,
+    pub(super) cells: u64,
+}
+
+/// The pages of cells of a column; `None` where it has others, or bytes that are in none.
+pub(super) fn pages_of(file: &mut File, column: &ColumnChunkMetaData) -> Result<Option<Vec<PageOfCells>>> {
+    let Some((mut place, length)) = range_of(column) else { return Ok(None) };
+    let Some(end) = place.checked_add(length) else { return Ok(None) };
+    let mut pages = Vec::new();
+    while place < end {
+        file.seek(SeekFrom::Start(place))?;
+        let mut header = Vec::new();
+        file.by_ref().take((end - place).min(PAGE_HEADER_BYTES as u64)).read_to_end(&mut header)?;
+        let Some((bytes, cells)) = page_at(&header) else { return Ok(None) };
+        pages.extend(cells.map(|cells| PageOfCells { place, bytes, cells }));
+        place = place.saturating_add(bytes);
+    }
+    Ok((place == end).then_some(pages))
+}
+
+/// Where the pages of a column begin, and how many bytes they take.
+pub(super) fn range_of(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
+    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+    Some((u64::try_from(start).ok()?, u64::try_from(column.compressed_size()).ok()?))
+}
+
+/// How many bytes a page takes with its header, and how many cells it has unless it is a
+/// dictionary; `None` for a page that holds neither cells nor a dictionary.
+fn page_at(bytes: &[u8]) -> Option<(u64, Option<u64>)> {
+    const DATA: i64 = 0;
+    const DICTIONARY: i64 = 2;
+    const DATA_V2: i64 = 3;
+    let (mut kind, mut compressed, mut cells, mut is_known) = (None, None, None, true);
+    let rest = Compact::new(bytes).each_field(&mut |path, found| match (path, found) {
+        ([1], CompactValue::Number(number)) => kind = Some(number),
+        ([3], CompactValue::Number(number)) => compressed = u64::try_from(number).ok(),
+        ([2 | 4], CompactValue::Number(_)) | ([5 | 7 | 8], CompactValue::Struct) => {}
+        ([5 | 8, 1], CompactValue::Number(number)) => cells = u64::try_from(number).ok(),
+        ([5, 2..=4] | [7, 1..=3] | [8, 2..=7], CompactValue::Number(_)) => {}
+        _ => is_known = false,
+    })?;
+    let bytes = (bytes.len() - rest) as u64 + compressed?;
+    match kind.filter(|_| is_known)? {
+        DATA | DATA_V2 => Some((bytes, Some(cells?))),
+        DICTIONARY => Some((bytes, None)),
+        _ => None,
+    }
+}

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod docs;
+mod lanes;
 mod markdown;
 mod mutants;
 mod peers;

@@ -88,12 +88,12 @@ pub(crate) fn root() -> PathBuf {
     here.parent().expect("xtask lies in a folder of the workspace").to_path_buf()
 }
 
-/// Cargo tells its children which cargo they run under.
 /// Writes a file of the repository.
 pub(crate) fn write(path: &str, text: &str) -> Result<(), String> {
     std::fs::write(root().join(path), text).map_err(|error| format!("{path}: {error}"))
 }
 
+/// Cargo tells its children which cargo they run under.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());

@@ -2,9 +2,10 @@
 //! cheapest to find. It stops at the first one.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use crate::lanes::{self, Tests};
 use crate::{repo, tidy};
 
 /// The policy that every release of the command must be able to publish as it stands.
@@ -87,8 +88,21 @@ fn build(skipped: &Path) -> Result<(), String> {
     succeed(tests(skipped).args(["--all-targets", "--no-run"]))
 }
 
+/// Programs side by side, and the documentation's examples as one of them.
 fn run_tests(skipped: &Path) -> Result<(), String> {
-    succeed(tests(skipped).arg("--no-fail-fast"))
+    let listing = tests(skipped).args(["--no-run", "--message-format=json"]).stderr(Stdio::inherit()).output();
+    let listing = listing.map_err(|cause| format!("cargo could not be started: {cause}"))?;
+    if !listing.status.success() {
+        return Err(format!("the tests were not built: {}", listing.status));
+    }
+    let mut all = Tests::listed(&String::from_utf8_lossy(&listing.stdout), (SKIPPED, skipped))?;
+    let mut documentation = tests(skipped);
+    all.push(Tests::of_command("documentation", documentation.args(["--doc", "--no-fail-fast"])));
+    let failed = lanes::run(all, &target())?;
+    for name in &failed.beside_others {
+        println!("== {name}: failed beside others and passed alone");
+    }
+    if failed.alone.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.alone.join(", "))) }
 }
 
 /// All crates, compiled through clippy as `cargo clippy -- -D warnings` does. Without `protoc` the

@@ -417,6 +417,7 @@ pub(crate) enum FederationWhat {
     /// With `--of` they are about the neighbor's own number, its least or greatest value, or one of
     /// its values, by one neighbor alone and by both together. Under masks (the `masked` profile,
     /// the default) the loss should be 0; a median opens counts under either profile.
+    #[cfg(feature = "federation")]
     Lop(Lop),
     /// Any other word is a command of `hedgerow-node`, which is a program of its own
     #[command(external_subcommand)]
@@ -424,6 +425,7 @@ pub(crate) enum FederationWhat {
 }
 
 /// A result that custodians compute together.
+#[cfg(feature = "federation")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LopOf {
     #[default]
@@ -434,6 +436,7 @@ pub(crate) enum LopOf {
     Greatest,
 }
 
+#[cfg(feature = "federation")]
 #[derive(Debug, Args)]
 pub(crate) struct Lop {
     /// The result that custodians compute
@@ -554,6 +557,7 @@ fn limit(text: &str) -> Result<AuditLimit, String> {
     }
 }
 
+#[cfg(feature = "federation")]
 fn zero_to_one(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),

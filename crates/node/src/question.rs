@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hedgerow_audit::query::Select;
 use hedgerow_audit::query::parts::{Needs, Outline};
 use hedgerow_release::Release;
 use hedgerow_smc::{
@@ -158,7 +159,8 @@ impl Work {
         let outline = outline.map_err(|why| Unanswered::Failed { why, about: None })?;
         let all: u64 = common.classes.iter().map(|class| class.rows).sum();
         let cells_max = self.cells_max(all);
-        let needs = outline.needs(&self.sql, cells_max).map_err(Unanswered::Refused)?;
+        let select = Select::parse(&self.sql).map_err(|error| Unanswered::Refused(error.into()))?;
+        let needs = outline.needs(&select, cells_max).map_err(Unanswered::Refused)?;
         let items = needs.rows().saturating_mul(self.custodians as u64);
         let too_many = items > SHUFFLED_MAX.min(self.limits.rows_max) || self.custodians > SHUFFLING_MAX;
         if needs.cells().is_none() && too_many {

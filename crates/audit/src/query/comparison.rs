@@ -51,7 +51,7 @@ impl<'a, 'c> Reader<'a, 'c> {
                 Ok(if all { Condition::all(parts) } else { Condition::any(parts) })
             }
             Expression::Boolean(value) => Ok(if *value != negated { Condition::True } else { Condition::False }),
-            Expression::Number(_) | Expression::Text(_) | Expression::Null => {
+            Expression::Number(_) | Expression::Text(_) | Expression::Null | Expression::Parameter(_) => {
                 refuse("a value alone is not a condition", "compare a column with it")
             }
             Expression::Compared(left, by, right) => self.compared(left, *by, right, negated),

@@ -7,13 +7,13 @@ use hedgerow_table::TableError;
 
 use super::columns::Columns;
 use super::view::QueryView;
-use super::{Answer, AnswerError, Bounds, answer_view, several, sql};
+use super::{Answer, AnswerError, Bounds, Select, answer_view, several, sql};
 
 /// Answers one SELECT from the first table that can, or from all of them.
 pub(super) fn answer(
     release: &Release,
     views: &[(&str, QueryView<'_>)],
-    sql: &str,
+    select: &Select,
     bounds: &Bounds<'_>,
 ) -> Result<Answer, AnswerError> {
     let mut bound = Vec::with_capacity(views.len());
@@ -21,8 +21,8 @@ pub(super) fn answer(
         bound.push((*folder, view, Columns::bind(view)?));
     }
     for (folder, view, columns) in &bound {
-        if sql::read(sql, columns).is_ok() {
-            let mut found = answer_view(view, columns, sql, bounds)?;
+        if sql::read(select, columns).is_ok() {
+            let mut found = answer_view(view, columns, select, bounds)?;
             found.notes.push(format!("from {folder}, which holds {}", columns.listed()));
             return Ok(found);
         }
@@ -32,5 +32,5 @@ pub(super) fn answer(
         return Err(TableError::Internal("a release of one table has several views".to_owned()).into());
     };
     let tables = bound.into_iter().map(|(folder, _, columns)| (folder, columns)).collect();
-    several::answer(release, decomposed, tables, suppressed, sql, bounds)
+    several::answer(release, decomposed, tables, suppressed, select, bounds)
 }

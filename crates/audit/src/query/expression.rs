@@ -195,6 +195,7 @@ impl Parser {
         match token {
             Token::Number(text) => self.value(Expression::Number(text)),
             Token::Text(text) => self.value(Expression::Text(text)),
+            Token::Parameter(number) => self.value(Expression::Parameter(number)),
             Token::Quoted(name) => self.name(name, true),
             Token::Word(word) => self.word(word),
             Token::Sign(_) | Token::Odd(_) => self.unexpected("a column or a value"),

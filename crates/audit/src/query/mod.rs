@@ -55,6 +55,7 @@ mod expression;
 mod generalized;
 mod open;
 mod order_statistics;
+mod parameters;
 mod parser;
 pub mod parts;
 mod plan;
@@ -70,6 +71,7 @@ mod token;
 mod transport;
 mod tree;
 mod view;
+mod written;
 
 use std::collections::BTreeMap;
 
@@ -78,7 +80,10 @@ use hedgerow_table::{InputError, Kind, TableError};
 
 pub use answer::{Answer, AnswerCell, AnswerColumn, ColumnKind, Estimate, day_of};
 pub use bounds::{AnswerError, Bounds};
-pub use sql::SQL_MAX;
+pub use parameters::Parameter;
+pub use syntax::SQL_MAX;
+pub use token::Token;
+pub use tree::Select;
 
 use aggregate::{Of, What};
 use bounds::Meter;
@@ -96,27 +101,27 @@ use view::QueryView;
 
 /// Answers one SELECT from a release of any kind.
 pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
-    Ok(answer_within(release, sql, &Bounds::NONE)?)
+    Ok(answer_within(release, &Select::parse(sql)?, &Bounds::NONE)?)
 }
 
 /// The same within bounds. Where a release has buckets, the bounds hold for the answer and not for
 /// the work before it.
-pub fn answer_within(release: &Release, sql: &str, bounds: &Bounds<'_>) -> Result<Answer, AnswerError> {
+pub fn answer_within(release: &Release, select: &Select, bounds: &Bounds<'_>) -> Result<Answer, AnswerError> {
     let views = QueryView::of(release)?;
     match views.as_slice() {
-        [("", view)] => answer_view(view, &Columns::bind(view)?, sql, bounds),
-        views => decomposed::answer(release, views, sql, bounds),
+        [("", view)] => answer_view(view, &Columns::bind(view)?, select, bounds),
+        views => decomposed::answer(release, views, select, bounds),
     }
 }
 
 /// The columns that an answer would have. Values in WHERE may be anything.
-pub fn columns(release: &Release, sql: &str) -> Result<Vec<AnswerColumn>, TableError> {
+pub fn columns(release: &Release, select: &Select) -> Result<Vec<AnswerColumn>, TableError> {
     let views = QueryView::of(release)?;
     let [("", view)] = views.as_slice() else {
-        return Ok(decomposed::answer(release, &views, sql, &Bounds::NONE)?.columns);
+        return Ok(decomposed::answer(release, &views, select, &Bounds::NONE)?.columns);
     };
     let columns = Columns::bind(view)?;
-    let query = sql::read_outputs(sql, &columns)?;
+    let query = sql::read_outputs(select, &columns)?;
     refuse_unavailable(view, &query, &columns)?;
     Ok(headings(&query, &columns))
 }
@@ -124,10 +129,10 @@ pub fn columns(release: &Release, sql: &str) -> Result<Vec<AnswerColumn>, TableE
 fn answer_view(
     view: &QueryView<'_>,
     columns: &Columns<'_>,
-    sql: &str,
+    select: &Select,
     bounds: &Bounds<'_>,
 ) -> Result<Answer, AnswerError> {
-    let query = sql::read(sql, columns)?;
+    let query = sql::read(select, columns)?;
     refuse_unavailable(view, &query, columns)?;
     let plan = Plan::new(&query, columns)?;
     let meter = Meter::new(bounds);

@@ -21,6 +21,7 @@ use super::columns::Columns;
 use super::diagram::ConditionTruth;
 use super::plan::Plan;
 use super::sql::{self, Shown};
+use super::tree::Select;
 use super::view::QueryView;
 use crate::estimate::regions::Portion;
 
@@ -93,14 +94,22 @@ impl Outline {
         &self.release
     }
 
+    /// Refuses a question that no release with these columns answers.
+    pub fn check(&self, select: &Select) -> Result<(), TableError> {
+        QueryView::of(&self.release)?.iter().try_for_each(|(_, view)| {
+            sql::read(select, &Columns::bind(view)?)?;
+            Ok(())
+        })
+    }
+
     /// The counts that a question needs; `cells_max` cells at most can be counted.
-    pub fn needs(&self, sql: &str, cells_max: usize) -> Result<Needs, TableError> {
+    pub fn needs(&self, select: &Select, cells_max: usize) -> Result<Needs, TableError> {
         let views = QueryView::of(&self.release)?;
         let [("", view)] = views.as_slice() else {
             return Err(TableError::Internal("an outline of several tables".to_owned()));
         };
         let columns = Columns::bind(view)?;
-        let query = sql::read(sql, &columns)?;
+        let query = sql::read(select, &columns)?;
         let plan = Plan::new(&query, &columns)?;
         let shown: Vec<usize> = match query.is_rows() {
             true => query.outputs.iter().filter_map(|output| column_of(&output.what)).collect(),

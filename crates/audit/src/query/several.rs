@@ -22,7 +22,7 @@ use super::plan::Plan;
 use super::refusal::refuse;
 use super::sql::Query;
 use super::tally::Tally;
-use super::{Answer, AnswerError, Bounds, lines, sql};
+use super::{Answer, AnswerError, Bounds, Select, lines, sql};
 use crate::max_likelihood::{MaxLikelihood, PublishedBuckets, PublishedTable, Selected, Selection, tables_in};
 
 /// The most groups, and the most boxes of all groups together.
@@ -35,14 +35,14 @@ pub(super) fn answer(
     decomposed: &Decomposed,
     tables: Vec<(&str, Columns<'_>)>,
     suppressed: u64,
-    sql: &str,
+    select: &Select,
     bounds: &Bounds<'_>,
 ) -> Result<Answer, AnswerError> {
     let mut held: Vec<String> =
         tables.iter().map(|(folder, columns)| format!("{folder} ({})", columns.listed())).collect();
     held.sort();
     let (columns, others) = merged(tables.into_iter().map(|(_, columns)| columns));
-    let query = sql::read(sql, &columns)?;
+    let query = sql::read(select, &columns)?;
     if query.is_rows() || query.aggregates.all.iter().any(|what| *what != What::Count) {
         let problem = "no table of this release holds every column of the query";
         let held = held.join(", ");

@@ -1,4 +1,4 @@
-//! From a line of SQL to a [`Query`], or to a refusal that names what is not understood.
+//! From a SELECT to a [`Query`] of one release, or to a refusal that names what is not understood.
 
 use hedgerow_table::InputError;
 
@@ -8,11 +8,7 @@ use super::columns::{Columns, column_of, hyphen, plain};
 use super::comparison::Reader;
 use super::condition::{Condition, Where};
 use super::refusal::{refuse, shortened};
-use super::syntax::parse;
-use super::tree::{Expression, Item};
-
-/// The longest SQL that is read, in bytes.
-pub const SQL_MAX: usize = 16 << 10;
+use super::tree::{Expression, Item, Limit, Select};
 
 /// One SELECT, bound to the columns of a release.
 #[derive(Debug)]
@@ -53,20 +49,16 @@ impl Query {
     }
 }
 
-pub(crate) fn read(sql: &str, columns: &Columns<'_>) -> Result<Query, InputError> {
-    read_with(sql, columns, true)
+pub(crate) fn read(select: &Select, columns: &Columns<'_>) -> Result<Query, InputError> {
+    read_with(select, columns, true)
 }
 
 /// Reads a query for the columns of its answer alone: values in WHERE need not be known yet.
-pub(crate) fn read_outputs(sql: &str, columns: &Columns<'_>) -> Result<Query, InputError> {
-    read_with(sql, columns, false)
+pub(crate) fn read_outputs(select: &Select, columns: &Columns<'_>) -> Result<Query, InputError> {
+    read_with(select, columns, false)
 }
 
-fn read_with(sql: &str, columns: &Columns<'_>, with_condition: bool) -> Result<Query, InputError> {
-    if sql.len() > SQL_MAX {
-        return refuse(format!("longer than {SQL_MAX} bytes"), "write a shorter query");
-    }
-    let select = parse(sql)?;
+fn read_with(select: &Select, columns: &Columns<'_>, with_condition: bool) -> Result<Query, InputError> {
     let groups = groups(&select.groups, columns)?;
     let mut reader = Reader::new(columns);
     let condition = match &select.condition {
@@ -85,9 +77,14 @@ fn read_with(sql: &str, columns: &Columns<'_>, with_condition: bool) -> Result<Q
         None => None,
     };
     let order = order_of(&select.order, &outputs, columns, &mut aggregates, &mut reader)?;
+    let limit = match select.limit {
+        Limit::All => None,
+        Limit::Rows(rows) => Some(rows),
+        Limit::Parameter(_) => return refuse("a parameter without a value", "write LIMIT 10"),
+    };
     let (predicates, notes) = (reader.predicates, reader.notes);
     let condition = Where { condition, predicates };
-    Ok(Query { outputs, groups, aggregates, condition, having, order, limit: select.limit, notes })
+    Ok(Query { outputs, groups, aggregates, condition, having, order, limit, notes })
 }
 
 /// The place of the aggregate that a call names.

@@ -9,20 +9,34 @@ use hedgerow_table::InputError;
 use super::parser::{EXAMPLE, Parser, RESERVED, is_one_of, shown};
 use super::refusal::refuse;
 use super::token::{Token, tokens};
-use super::tree::{Expression, Item, Select};
+use super::tree::{Expression, Item, Limit, Select};
+
+/// The longest SQL that is read, in bytes.
+pub const SQL_MAX: usize = 16 << 10;
 
 /// Words after a table that begin a join.
 const JOINS: [&str; 8] = ["JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "LATERAL"];
 
-/// Reads one SELECT.
-pub(super) fn parse(sql: &str) -> Result<Select, InputError> {
-    let tokens = tokens(sql)?;
-    let statements = tokens.split(|token| *token == Token::Sign(";")).filter(|statement| !statement.is_empty()).count();
-    if statements != 1 {
-        return refuse(format!("{statements} statements; one is answered"), "write one SELECT at a time");
+impl Select {
+    /// Reads one SELECT.
+    pub fn parse(sql: &str) -> Result<Select, InputError> {
+        if sql.len() > SQL_MAX {
+            return refuse(format!("longer than {SQL_MAX} bytes"), "write a shorter query");
+        }
+        let tokens = tokens(sql)?;
+        let statements =
+            tokens.split(|token| *token == Token::Sign(";")).filter(|statement| !statement.is_empty()).count();
+        if statements != 1 {
+            return refuse(format!("{statements} statements; one is answered"), "write one SELECT at a time");
+        }
+        let only = tokens.into_iter().filter(|token| *token != Token::Sign(";")).collect();
+        Parser { tokens: only, at: 0, depth: 0 }.select()
     }
-    let only = tokens.into_iter().filter(|token| *token != Token::Sign(";")).collect();
-    Parser { tokens: only, at: 0, depth: 0 }.select()
+
+    /// The same from words and signs that another reader of SQL has told apart.
+    pub fn from_tokens(tokens: Vec<Token>) -> Result<Select, InputError> {
+        Parser { tokens, at: 0, depth: 0 }.select()?.of_bounded_length()
+    }
 }
 
 impl Parser {
@@ -174,12 +188,13 @@ impl Parser {
         }
     }
 
-    fn limit(&mut self) -> Result<Option<usize>, InputError> {
+    fn limit(&mut self) -> Result<Limit, InputError> {
         if !self.take("LIMIT") || self.take("ALL") {
-            return Ok(None);
+            return Ok(Limit::All);
         }
         let limit = match self.peek() {
-            Some(Token::Number(text)) => text.parse().ok(),
+            Some(Token::Number(text)) => text.parse().ok().map(Limit::Rows),
+            Some(Token::Parameter(number)) => Some(Limit::Parameter(*number)),
             _ => None,
         };
         let Some(limit) = limit else { return refuse("LIMIT takes a whole number", "write LIMIT 10") };
@@ -187,6 +202,6 @@ impl Parser {
         if self.is_sign(",") {
             return refuse("LIMIT with two numbers is not answered", "write LIMIT 10");
         }
-        Ok(Some(limit))
+        Ok(limit)
     }
 }

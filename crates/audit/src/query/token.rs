@@ -4,8 +4,9 @@ use hedgerow_table::InputError;
 
 use super::refusal::refuse;
 
+/// A word or a sign of SQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub enum Token {
     /// A word without quotes: of the language, or a name.
     Word(String),
     /// A name in double quotes or backticks.
@@ -13,6 +14,8 @@ pub(super) enum Token {
     /// A text in single quotes.
     Text(String),
     Number(String),
+    /// The number of a parameter, from 1.
+    Parameter(usize),
     Sign(&'static str),
     /// A sign that SQL has no use for here.
     Odd(char),
@@ -25,12 +28,21 @@ const SIGNS: [&str; 28] = [
 ];
 
 impl Token {
+    /// A sign as it is written, of one character where SQL has no use for it here.
+    pub fn sign(written: &str) -> Token {
+        match SIGNS.iter().find(|sign| **sign == written) {
+            Some(sign) => Token::Sign(sign),
+            None => Token::Odd(written.chars().next().unwrap_or(' ')),
+        }
+    }
+
     /// As it was written, more or less: for messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Token::Word(text) | Token::Number(text) => text.clone(),
             Token::Quoted(text) => format!("\"{text}\""),
             Token::Text(text) => format!("'{text}'"),
+            Token::Parameter(number) => format!("${number}"),
             Token::Sign(sign) => (*sign).to_owned(),
             Token::Odd(sign) => sign.to_string(),
         }

@@ -5,24 +5,34 @@ use crate::estimate::predicate::Comparison;
 /// Signs of arithmetic: answered within aggregates and over them, refused elsewhere.
 pub(super) const ARITHMETIC: [&str; 5] = ["+", "-", "*", "/", "%"];
 
-#[derive(Debug)]
-pub(super) struct Select {
+/// A SELECT that was read once: it can be answered from any release, and be sent as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Select {
     pub(super) items: Vec<Item>,
     pub(super) condition: Option<Expression>,
     pub(super) groups: Vec<Expression>,
     pub(super) having: Option<Expression>,
     /// Each with whether it is descending.
     pub(super) order: Vec<(Expression, bool)>,
-    pub(super) limit: Option<usize>,
+    pub(super) limit: Limit,
 }
 
-#[derive(Debug)]
+/// How many rows LIMIT leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    All,
+    Rows(usize),
+    /// The number of a parameter.
+    Parameter(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Item {
     Everything,
     One { expression: Expression, alias: Option<String> },
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Expression {
     /// A name, perhaps with that of the table before a dot.
     Name {
@@ -33,6 +43,8 @@ pub(super) enum Expression {
     Text(String),
     Boolean(bool),
     Null,
+    /// A value that comes later: its number, from 1.
+    Parameter(usize),
     Nested(Box<Expression>),
     Minus(Box<Expression>),
     Not(Box<Expression>),
@@ -76,7 +88,7 @@ pub(super) enum Expression {
     Other(&'static str),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     /// In capitals.
     pub(super) name: String,
@@ -84,7 +96,7 @@ pub(super) struct Call {
     pub(super) argument: Argument,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Argument {
     Everything,
     One(Box<Expression>),
@@ -102,6 +114,7 @@ impl Expression {
             Expression::Number(text) => text.clone(),
             Expression::Text(text) => format!("'{text}'"),
             Expression::Null => "NULL".to_owned(),
+            Expression::Parameter(number) => format!("${number}"),
             Expression::Nested(inner) => format!("({})", inner.shown()),
             Expression::Minus(inner) => format!("-{}", inner.shown()),
             Expression::Combined { parts, operators } => {
@@ -128,6 +141,7 @@ impl Expression {
         match self {
             Expression::Name { .. } => "a name",
             Expression::Number(_) | Expression::Text(_) | Expression::Boolean(_) | Expression::Null => "a value",
+            Expression::Parameter(_) => "a parameter without a value",
             Expression::Nested(inner) => inner.kind(),
             Expression::Minus(_) | Expression::Not(_) => "an operator before an expression",
             Expression::Combined { operators, .. } if operators.iter().all(|sign| ARITHMETIC.contains(sign)) => {

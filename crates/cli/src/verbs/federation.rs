@@ -3,25 +3,17 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use hedgerow::federation::Fault;
-use hedgerow::federation::lop::{self, By, Chances, Exposure, LopSetting, LopValues, ValueExposure};
-use serde_json::{Value, json};
-
-use super::{print, print_json, program, short};
-use crate::args::{Federation, FederationWhat, Lop, LopOf, Talk};
+#[cfg(feature = "federation")]
+use super::lop;
+use super::program;
+use crate::args::{Federation, FederationWhat, Talk};
 use crate::failure::Failure;
 
-/// The most words in all runs together. Masked vectors are as long as the domain; this many words
-/// contain enough claims.
-const MASKED_WORDS_MAX: u64 = 200_000;
-
-/// The most messages under masks in all runs together, each custodian sending to each other about
-/// as often as a value has binary digits.
-const MASKED_MESSAGES_MAX: u64 = 400_000;
-
+#[cfg_attr(not(feature = "federation"), expect(unused_variables, reason = "`lop` alone prints"))]
 pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failure> {
     match &arguments.what {
-        FederationWhat::Lop(lop) => measure(lop, talk),
+        #[cfg(feature = "federation")]
+        FederationWhat::Lop(arguments) => lop::measure(arguments, talk),
         FederationWhat::Node(words) => run_node(words),
     }
 }
@@ -34,176 +26,4 @@ fn run_node(words: &[OsString]) -> Result<ExitCode, Failure> {
         let hint = "put it beside `hedgerow` or on the PATH: `cargo build --release -p hedgerow-node` makes it";
         Failure::usage(format!("federation {word}"), problem, hint)
     })
-}
-
-fn measure(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
-    let values = match lop.of {
-        LopOf::Union => return measure_union(lop, talk),
-        LopOf::Sum => LopValues::Sum,
-        LopOf::Median => LopValues::Median,
-        LopOf::Least => LopValues::Least,
-        LopOf::Greatest => LopValues::Greatest,
-    };
-    let setting = LopSetting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
-    let refused = |fault: Fault| Failure::usage("federation lop", fault.to_string(), "try fewer custodians or values");
-    let chances = Chances { p0: lop.hiding, d: lop.dampening, passes: lop.passes };
-    let ring = lop::measure_values(values, By::Ring(chances), setting, lop.runs, lop.seed).map_err(refused)?;
-    let messages = lop.custodians * lop.custodians * u64::from(2 + u64::BITS - lop.domain.leading_zeros());
-    let masked_runs = u64::from(lop.runs).min(MASKED_MESSAGES_MAX / messages) as u32;
-    let masked = match masked_runs {
-        0 => None,
-        runs => Some(lop::measure_values(values, By::Masks, setting, runs, lop.seed).map_err(refused)?),
-    };
-    if talk.json {
-        let exposure =
-            |found: &ValueExposure| json!({ "alone": found.alone, "neighbors": found.neighbors, "runs": found.runs });
-        print_json(&json!({
-            "of": name_of(lop.of), "custodians": lop.custodians, "domain": lop.domain,
-            "items": if lop.of == LopOf::Sum { lop.custodians } else { lop.items },
-            "measured": { "baseline": exposure(&ring), "masked": masked.as_ref().map(exposure) },
-        }))?;
-    } else {
-        print(&values_as_text(lop, &ring, masked.as_ref()))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn name_of(of: LopOf) -> &'static str {
-    match of {
-        LopOf::Union => "union",
-        LopOf::Sum => "sum",
-        LopOf::Median => "median",
-        LopOf::Least => "least",
-        LopOf::Greatest => "greatest",
-    }
-}
-
-fn values_as_text(lop: &Lop, ring: &ValueExposure, masked: Option<&ValueExposure>) -> String {
-    let Lop { custodians, domain, items, .. } = lop;
-    let (what, claimed) = match lop.of {
-        LopOf::Sum => (format!("sum one number each, below {domain}"), "a neighbor's number"),
-        LopOf::Median => {
-            (format!("look for the median of {items} values below {domain}"), "one of a neighbor's values")
-        }
-        LopOf::Least => (format!("look for the least of {items} values below {domain}"), "a neighbor's least value"),
-        _ => (format!("look for the greatest of {items} values below {domain}"), "a neighbor's greatest value"),
-    };
-    let mut text = format!(
-        "{custodians} custodians {what}\n\
-         loss of privacy: how much a custodian's confidence exceeds that from the result alone (0 is none, 1 is certainty)\n\n\
-         {:34} {:>9} {:>9}\n",
-        "", "ring", "masked"
-    );
-    let under_masks =
-        |of: fn(&ValueExposure) -> f64| masked.map_or("-".to_owned(), |found| format!("{:.4}", of(found)));
-    let lines = [
-        (claimed, ring.alone, under_masks(|found| found.alone)),
-        ("  both neighbors together", ring.neighbors, under_masks(|found| found.neighbors)),
-    ];
-    for (name, ring, masked) in lines {
-        text.push_str(&format!("{name:34} {ring:>9.4} {masked:>9}\n"));
-    }
-    let masked_runs = masked.map_or(0, |found| found.runs);
-    text.push_str(&format!(
-        "\nmeasured in {} runs of the ring and {masked_runs} under masks, which have no neighbors: any two others\n",
-        ring.runs
-    ));
-    text
-}
-
-fn measure_union(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
-    if lop.items > lop.domain {
-        let problem = format!("{} items, but the domain has only {}", lop.items, lop.domain);
-        return Err(Failure::usage("--items", problem, "name fewer items, or a larger --domain"));
-    }
-    let setting = LopSetting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
-    let refused = |fault: Fault| {
-        Failure::usage("federation lop", fault.to_string(), "try fewer custodians, items or dummy items")
-    };
-    let ring = lop::measure_ring(setting, lop.dummy_items, lop.runs, lop.seed).map_err(refused)?;
-    let masked_runs = u64::from(lop.runs).min((MASKED_WORDS_MAX / lop.domain).max(2)) as u32;
-    let masked = lop::measure_masked(setting, masked_runs, lop.seed).map_err(refused)?;
-    if talk.json {
-        print_json(&as_json(lop, setting, &ring, &masked))?;
-    } else {
-        print(&as_text(lop, setting, &ring, &masked))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn as_json(lop: &Lop, setting: LopSetting, ring: &Exposure, masked: &Exposure) -> Value {
-    let exposure = |exposure: &Exposure| {
-        json!({
-            "set": exposure.set_expected,
-            "set_of_leader": exposure.set_of_leader,
-            "item": exposure.item_expected,
-            "item_of_leader": exposure.item_of_leader,
-            "runs": exposure.runs,
-        })
-    };
-    let mut value = json!({
-        "of": name_of(lop.of), "custodians": lop.custodians, "domain": lop.domain, "items": lop.items, "dummy_items": lop.dummy_items,
-        "bounds": {
-            "set": setting.set_exposure(lop.dummy_items),
-            "set_of_leader": setting.set_exposure_of_leader(lop.dummy_items),
-            "item_of_leader": setting.item_exposure_of_leader(lop.dummy_items),
-        },
-        "measured": { "baseline": exposure(ring), "masked": exposure(masked) },
-    });
-    if let Some(wanted) = lop.wanted {
-        value["wanted"] = json!({
-            "loss": wanted,
-            "dummy_items_for_set": setting.dummy_items_for_set_exposure(wanted),
-            "dummy_items_for_item_of_leader": setting.dummy_items_for_item_exposure(wanted),
-        });
-    }
-    value
-}
-
-fn as_text(lop: &Lop, setting: LopSetting, ring: &Exposure, masked: &Exposure) -> String {
-    let Lop { custodians, domain, items, dummy_items, .. } = lop;
-    let bound = |value: f64| if value > 1.0 { "none".to_owned() } else { short(value) };
-    let rows = [
-        (
-            "all of a neighbor's items",
-            bound(setting.set_exposure(*dummy_items)),
-            ring.set_expected,
-            masked.set_expected,
-        ),
-        (
-            "  the neighbor is known to lead",
-            bound(setting.set_exposure_of_leader(*dummy_items)),
-            ring.set_of_leader,
-            masked.set_of_leader,
-        ),
-        ("one of a neighbor's items", String::new(), ring.item_expected, masked.item_expected),
-        (
-            "  the neighbor is known to lead",
-            bound(setting.item_exposure_of_leader(*dummy_items)),
-            ring.item_of_leader,
-            masked.item_of_leader,
-        ),
-    ];
-    let mut text = format!(
-        "{custodians} custodians hold {items} items out of {domain}; in the ring a leader adds {dummy_items} dummy items\n\
-         loss of privacy: how much a custodian's confidence exceeds that from the result alone (0 is none, 1 is certainty)\n\n\
-         {:34} {:>9} {:>9} {:>9}\n",
-        "", "bound", "ring", "masked"
-    );
-    for (name, bound, ring, masked) in rows {
-        text.push_str(&format!("{name:34} {bound:>9} {ring:>9.4} {masked:>9.4}\n"));
-    }
-    text.push_str(&format!("\nmeasured in {} runs of the ring and {} under masks\n", ring.runs, masked.runs));
-    if let Some(wanted) = lop.wanted {
-        let number = |dummy_items: Option<u64>| {
-            dummy_items.map_or("no number".to_owned(), |dummy_items| dummy_items.to_string())
-        };
-        text.push_str(&format!(
-            "for a loss of at most {}: {} dummy items hide all of a neighbor's items, {} hide one of a leader's\n",
-            short(wanted),
-            number(setting.dummy_items_for_set_exposure(wanted)),
-            number(setting.dummy_items_for_item_exposure(wanted)),
-        ));
-    }
-    text
 }

@@ -8,6 +8,8 @@ pub(crate) mod completions;
 pub(crate) mod explore;
 pub(crate) mod federation;
 pub(crate) mod init;
+#[cfg(feature = "federation")]
+mod lop;
 pub(crate) mod measure;
 mod program;
 pub(crate) mod publish;

@@ -7,8 +7,9 @@ use std::time::Duration;
 use hedgerow_table::TableError;
 use postgres::config::SslMode;
 use postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::tls::{Tls, Trust};
+use super::tls::{self, Trust};
 use super::{failure, password, with_causes};
 use crate::parameters::{Parameters, decoded};
 
@@ -18,7 +19,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct PostgresSession {
     pub(crate) client: Client,
-    pub(crate) tls: Tls,
+    pub(crate) tls: MakeRustlsConnect,
     /// The schema after the database in the address: `postgres://host/database/schema`.
     pub(crate) schema: Option<String>,
 }
@@ -52,7 +53,7 @@ impl PostgresSession {
         {
             config.password(found);
         }
-        let tls = Tls::new(trust).map_err(|problem| {
+        let tls = tls::connector(trust).map_err(|problem| {
             TableError::input(&place, problem, "check `sslmode` and `sslrootcert` in the address")
         })?;
         let client = config.connect(tls.clone()).map_err(|error| failure(&place, &error))?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hedgerow_audit::query::parts::Outline;
-use hedgerow_audit::query::{self, Answer, AnswerCell, AnswerError, Bounds, ColumnKind};
+use hedgerow_audit::query::{self, Answer, AnswerCell, AnswerError, Bounds, ColumnKind, Select};
 use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_smc::Digest;
 use hedgerow_table::progress::NoProgress;
@@ -144,8 +144,12 @@ impl From<AnswerError> for StatementRefusal {
 }
 
 /// An answer from what all custodians counted.
-pub(super) fn answer_totals(totals: &Totals, sql: &str, limits: AnswerLimits) -> Result<AnswerRows, StatementRefusal> {
-    let answered = totals.with_release(|release| answer(release, sql, limits));
+pub(super) fn answer_totals(
+    totals: &Totals,
+    select: &Select,
+    limits: AnswerLimits,
+) -> Result<AnswerRows, StatementRefusal> {
+    let answered = totals.with_release(|release| answer(release, select, limits));
     answered.unwrap_or_else(|| Err(StatementRefusal::new(INTERNAL, "the custodians counted what no rows have", "")))
 }
 
@@ -165,16 +169,17 @@ pub(super) fn columns(release: &Release) -> Vec<CatalogColumn> {
 }
 
 /// Which columns an answer would have.
-pub(super) fn describe(release: &Release, sql: &str, bounds: bool) -> Result<Vec<Heading>, StatementRefusal> {
-    Ok(headings(&query::columns(release, sql)?, bounds))
+pub(super) fn describe(release: &Release, select: &Select, bounds: bool) -> Result<Vec<Heading>, StatementRefusal> {
+    Ok(headings(&query::columns(release, select)?, bounds))
 }
 
-pub(super) fn answer(release: &Release, sql: &str, limits: AnswerLimits) -> Result<AnswerRows, StatementRefusal> {
+pub(super) fn answer(release: &Release, select: &Select, limits: AnswerLimits) -> Result<AnswerRows, StatementRefusal> {
     let AnswerLimits { bounds, rows_max, mut held, until } = limits;
     // The answer and its rows are in memory at the same time.
     let bytes_max = held.left() / 2;
     let canceled = || until.is_over();
-    let answer = query::answer_within(release, sql, &Bounds { lines_max: rows_max, bytes_max, canceled: &canceled })?;
+    let bounds_of_answer = Bounds { lines_max: rows_max, bytes_max, canceled: &canceled };
+    let answer = query::answer_within(release, select, &bounds_of_answer)?;
     let headings = headings(&answer.columns, bounds);
     let mut rows = Vec::with_capacity(answer.lines.len());
     for cells in &answer.lines {

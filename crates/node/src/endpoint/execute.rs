@@ -7,6 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hedgerow_audit::query::Select;
 use sqlparser::tokenizer::Token;
 
 use super::answer::{self, AnswerRows, Epoch, Heading, StatementResult};
@@ -20,7 +21,7 @@ use super::refusal::{
 };
 use super::session::{EndpointSession, Transaction};
 use super::statement::Statement;
-use super::tokens::{Parameter, as_query};
+use super::tokens::{Parameter, bound};
 use super::{Shared, journal};
 use crate::event::Event;
 use crate::journal::SQL_CHARACTERS_MAX;
@@ -116,8 +117,9 @@ impl EndpointSession<'_> {
             return Err(refusal);
         }
         match select {
-            Statement::Release(tokens) => self.release_rows(tokens, parameters),
-            select => self.catalog_rows(select.tokens(), parameters, true),
+            Statement::Release(select) => self.release_rows(select, parameters),
+            Statement::Catalog(tokens) => self.catalog_rows(tokens, parameters, true),
+            _ => Err(StatementRefusal::new(INTERNAL, "a statement without rows was selected from", "")),
         }
     }
 
@@ -141,9 +143,9 @@ impl EndpointSession<'_> {
         parameters: &[Parameter],
     ) -> Result<Vec<Heading>, StatementRefusal> {
         match statement {
-            Statement::Release(tokens) => {
+            Statement::Release(select) => {
                 let epoch = self.shared.epochs.get(self.epoch()?)?;
-                answer::describe(epoch.release(), &as_query(tokens, parameters)?, self.bounds())
+                answer::describe(epoch.release(), &bound(select, parameters)?, self.bounds())
             }
             Statement::Catalog(tokens) => self.catalog_rows(tokens, parameters, false).map(|rows| rows.headings),
             Statement::Show(name) => self.show(name).map(|rows| rows.headings),
@@ -188,10 +190,10 @@ impl EndpointSession<'_> {
         Until { deadline, canceled: Arc::clone(&self.canceled) }
     }
 
-    fn release_rows(&mut self, tokens: &[Token], parameters: &[Parameter]) -> Result<AnswerRows, StatementRefusal> {
+    fn release_rows(&mut self, select: &Select, parameters: &[Parameter]) -> Result<AnswerRows, StatementRefusal> {
         let until = self.until();
         let epoch = self.epoch()?;
-        let sql = as_query(tokens, parameters)?;
+        let select = bound(select, parameters)?;
         let limits = answer::AnswerLimits {
             bounds: self.bounds(),
             rows_max: self.options().rows_max,
@@ -201,23 +203,24 @@ impl EndpointSession<'_> {
         let gone = || StatementRefusal::new("57P01", "the node is ending", "connect again later");
         let release = match self.shared.epochs.get(epoch)? {
             Epoch::Whole(release) => release,
-            Epoch::Apart(_) => {
+            Epoch::Apart(outline) => {
+                outline.check(&select)?;
                 // The node journals it, and so does every other.
-                let (asks, asker) = Asks::new(&self.user, epoch, &sql);
+                let (asks, asker) = Asks::new(&self.user, epoch, &select.to_string());
                 self.shared.reports.events.send(Event::Asks(asks)).map_err(|_| gone())?;
                 let (left, waiting) = (until.deadline.saturating_duration_since(Instant::now()), until.clone());
                 return self.answer_in_time(&until, move || match asker.wait(left, || waiting.is_over()) {
-                    Ok(totals) => answer::answer_totals(&totals, &sql, limits),
+                    Ok(totals) => answer::answer_totals(&totals, &select, limits),
                     Err(_) if waiting.is_over() => Err(canceled()),
                     Err(unanswered) => Err(unanswered.into()),
                 });
             }
         };
-        let shown: String = sql.chars().take(SQL_CHARACTERS_MAX).collect();
+        let shown: String = select.to_string().chars().take(SQL_CHARACTERS_MAX).collect();
         // An analyst who queries faster than the journal writes waits.
         let queried = Queried { who: self.user.clone(), epoch, sql: shown };
         self.shared.reports.queried.send(queried).map_err(|_| gone())?;
-        self.answer_in_time(&until, move || answer::answer(&release, &sql, limits))
+        self.answer_in_time(&until, move || answer::answer(&release, &select, limits))
     }
 
     fn catalog_rows(

@@ -9,7 +9,10 @@ use super::budget::{Budget, HeldBytes};
 use super::kind::SqlValue;
 use super::refusal::{StatementRefusal, UNKNOWN_PORTAL, UNKNOWN_STATEMENT};
 use super::statement::Statement;
-use super::tokens::{self, Parameter};
+use super::tokens::Parameter;
+
+/// The most memory that a byte of a statement takes once it is read: a token, or a part of the tree.
+const READ_BYTES: usize = 1 + size_of::<sqlparser::tokenizer::Token>().next_multiple_of(128);
 
 #[derive(Debug)]
 pub(super) struct Prepared {
@@ -27,10 +30,10 @@ impl Prepared {
         sql: &str,
         budget: &Budget,
     ) -> Result<Prepared, StatementRefusal> {
-        let tokens = statement.as_ref().map(Statement::tokens).unwrap_or_default();
-        let count = tokens::parameters(tokens)?.max(given.len());
+        let taken = statement.as_ref().map_or(Ok(0), Statement::parameters)?;
+        let count = taken.max(given.len());
         let mut held = budget.hold();
-        held.add(sql.len() + size_of_val(tokens) + count * size_of::<u32>())?;
+        held.add(sql.len() * READ_BYTES + count * size_of::<u32>())?;
         // A type that a client leaves open is text, which is compared as the column requires.
         let types = (0..count).map(|place| given.get(place).copied().filter(|oid| *oid > 0).unwrap_or(25)).collect();
         Ok(Prepared { statement, types, _held: held })

@@ -203,7 +203,7 @@ impl<'a> EndpointSession<'a> {
         }
         for tokens in statements {
             let outcome = Statement::read(tokens).and_then(|statement| {
-                if tokens::parameters(statement.tokens())? > 0 {
+                if statement.parameters()? > 0 {
                     return Err(StatementRefusal::new(SYNTAX, "a parameter without a value", "prepare the statement"));
                 }
                 self.run(&statement, &[])

@@ -1,17 +1,18 @@
 //! Which statements there are. A statement that is not in this list is refused by name, by what it
 //! would do: one that writes, one that is not answered, or no SQL at all.
 
+use hedgerow_audit::query::Select;
 use sqlparser::tokenizer::Token;
 
 use super::copy::CopyFormat;
 use super::cursor::{Count, read_declare, read_fetch};
 use super::refusal::{NOT_PERMITTED, READ_ONLY, SYNTAX, StatementRefusal, UNSUPPORTED};
-use super::tokens::{dotted, is_release, name, reads_release, value, word};
+use super::tokens::{self, dotted, is_release, name, reads_release, value, word};
 
 #[derive(Debug, Clone)]
 pub(super) enum Statement {
     /// A SELECT over the release.
-    Release(Vec<Token>),
+    Release(Select),
     /// A SELECT over the catalog, or without a table.
     Catalog(Vec<Token>),
     Copy(Box<Statement>, CopyFormat),
@@ -80,7 +81,7 @@ impl Statement {
         let second = word(tokens.get(1));
         let rest = tokens.get(1..).unwrap_or_default();
         match (first.as_str(), second.as_str()) {
-            ("SELECT" | "WITH", _) => Ok(select(tokens)),
+            ("SELECT" | "WITH", _) => select(tokens),
             ("COPY", _) => read_copy(rest),
             ("SET", _) => read_set(rest),
             ("RESET", "ALL") => Ok(Statement::Discard("RESET")),
@@ -112,7 +113,7 @@ impl Statement {
                         "DECLARE name CURSOR FOR SELECT …",
                     ));
                 }
-                Ok(Statement::Declare { name, holds, select: Box::new(self::select(select)) })
+                Ok(Statement::Declare { name, holds, select: Box::new(self::select(select)?) })
             }
             ("FETCH" | "MOVE", _) => {
                 let (name, count) = read_fetch(rest)?;
@@ -144,20 +145,21 @@ impl Statement {
         )
     }
 
-    /// The statement's own tokens, where it can have parameters.
-    pub(super) fn tokens(&self) -> &[Token] {
+    /// How many parameters it takes.
+    pub(super) fn parameters(&self) -> Result<usize, StatementRefusal> {
         match self {
-            Statement::Release(tokens) | Statement::Catalog(tokens) => tokens,
-            Statement::Copy(inner, _) | Statement::Declare { select: inner, .. } => inner.tokens(),
-            _ => &[],
+            Statement::Release(select) => Ok(select.parameters()),
+            Statement::Catalog(tokens) => tokens::parameters(tokens),
+            Statement::Copy(inner, _) | Statement::Declare { select: inner, .. } => inner.parameters(),
+            _ => Ok(0),
         }
     }
 }
 
-fn select(tokens: Vec<Token>) -> Statement {
+fn select(tokens: Vec<Token>) -> Result<Statement, StatementRefusal> {
     match reads_release(&tokens) && word(tokens.first()) == "SELECT" {
-        true => Statement::Release(tokens),
-        false => Statement::Catalog(tokens),
+        true => Ok(Statement::Release(tokens::select(&tokens)?)),
+        false => Ok(Statement::Catalog(tokens)),
     }
 }
 
@@ -231,7 +233,7 @@ fn read_copy(tokens: &[Token]) -> Result<Statement, StatementRefusal> {
         if word(inner.first()) != "SELECT" && word(inner.first()) != "WITH" {
             return Err(StatementRefusal::new(READ_ONLY, "only a SELECT can be copied", "COPY (SELECT …) TO STDOUT"));
         }
-        (select(inner), close + 1)
+        (select(inner)?, close + 1)
     } else {
         let (parts, end) = dotted(tokens, 0);
         let columns = if tokens.get(end) == Some(&Token::LParen) && close > end {
@@ -246,7 +248,7 @@ fn read_copy(tokens: &[Token]) -> Result<Statement, StatementRefusal> {
         let mut all = vec![Token::make_keyword("SELECT")];
         all.extend(columns);
         all.extend([Token::make_keyword("FROM"), Token::make_word("data", None)]);
-        (Statement::Release(all), end)
+        (Statement::Release(tokens::select(&all)?), end)
     };
     match (word(tokens.get(end)).as_str(), word(tokens.get(end + 1)).as_str()) {
         ("TO", "STDOUT") => Ok(Statement::Copy(Box::new(inner), CopyFormat::read(&tokens[end + 2..])?)),

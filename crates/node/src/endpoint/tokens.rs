@@ -1,6 +1,8 @@
 //! A statement as a row of tokens: which kind it is, which table it reads, and, where it reads the
-//! release, the same statement as `hedgerow query` takes it.
+//! release, the same statement as `hedgerow query` reads it.
 
+use hedgerow_audit::query::{self, Select};
+use hedgerow_table::TableError;
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
@@ -117,60 +119,62 @@ pub(super) fn number(placeholder: &str) -> Result<usize, StatementRefusal> {
     fits.ok_or_else(|| StatementRefusal::new(SYNTAX, "a parameter is not a dollar sign and a number", "write $1"))
 }
 
-/// A statement over the release as `hedgerow query` reads it: parameters are values, columns are
-/// named with at most their table, and values have no type written after them.
-pub(super) fn as_query(tokens: &[Token], parameters: &[Parameter]) -> Result<String, StatementRefusal> {
-    let mut text = String::new();
+/// A SELECT over the release: columns are named with at most their table, and values have no type
+/// written after them.
+pub(super) fn select(tokens: &[Token]) -> Result<Select, StatementRefusal> {
+    let mut read = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         at += 1;
-        let is_value = match token {
+        let (next, is_value) = match token {
             Token::Word(_) => {
                 // Schema and database say nothing more, and before a star not even the table does.
                 let (parts, end) = dotted(tokens, at - 1);
                 let star = parts.len() > 1 && tokens.get(end - 1) == Some(&Token::Period);
                 at += 2 * parts.len().saturating_sub(if star { 1 } else { 2 });
                 let Some(Token::Word(word)) = tokens.get(at - 1) else { continue };
-                match word.quote_style {
-                    Some(_) => put_quoted(&mut text, &word.value, '"'),
-                    None => text.push_str(&word.value),
-                }
-                false
+                let name = word.value.clone();
+                (if word.quote_style.is_some() { query::Token::Quoted(name) } else { query::Token::Word(name) }, false)
             }
-            Token::Placeholder(placeholder) => {
-                let given = parameters.get(number(placeholder)? - 1);
-                let given = given.and_then(|given| Some((given.oid, given.text.as_ref()?)));
-                // After LIMIT stands a number, whatever type the client states.
-                let limit = at > 1 && word(tokens.get(at - 2)) == "LIMIT";
-                put_parameter(&mut text, given.map(|(oid, value)| (if limit { 23 } else { oid }, value)));
-                true
+            Token::Placeholder(placeholder) => (query::Token::Parameter(number(placeholder)?), true),
+            Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) => {
+                (query::Token::Text(text.clone()), true)
             }
-            Token::SingleQuotedString(value) | Token::EscapedStringLiteral(value) => {
-                put_quoted(&mut text, value, '\'');
-                true
-            }
-            Token::DollarQuotedString(quoted) => {
-                put_quoted(&mut text, &quoted.value, '\'');
-                true
-            }
-            Token::Number(digits, _) => {
-                text.push_str(digits);
-                true
-            }
+            Token::DollarQuotedString(quoted) => (query::Token::Text(quoted.value.clone()), true),
+            Token::Number(digits, _) => (query::Token::Number(digits.clone()), true),
             Token::HexStringLiteral(_) | Token::UnicodeStringLiteral(_) | Token::NationalStringLiteral(_) => {
                 return Err(StatementRefusal::new(UNSUPPORTED, "this notation of a text is not read", "write 'text'"));
             }
-            other => {
-                text.push_str(&other.to_string());
-                false
-            }
+            other => (query::Token::sign(&other.to_string()), false),
         };
+        read.push(next);
         if is_value && tokens.get(at) == Some(&Token::DoubleColon) {
             at = after_type(tokens, at + 1);
         }
-        text.push(' ');
     }
-    Ok(text)
+    Select::from_tokens(read).map_err(|error| TableError::from(error).into())
+}
+
+/// The query with the values of a client in place of its parameters.
+pub(super) fn bound(select: &Select, parameters: &[Parameter]) -> Result<Select, StatementRefusal> {
+    let values: Vec<query::Parameter> = parameters.iter().map(Parameter::value).collect();
+    select.bound(&values).map_err(|error| TableError::from(error).into())
+}
+
+impl Parameter {
+    /// A number where its type says so and it is one: never more of SQL than a value.
+    fn value(&self) -> query::Parameter {
+        let is_number = |value: &str| {
+            let digits = value.strip_prefix('-').unwrap_or(value);
+            digits.starts_with(|digit: char| digit.is_ascii_digit())
+                && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        };
+        match &self.text {
+            None => query::Parameter::Null,
+            Some(text) if SqlType::is_number(self.oid) && is_number(text) => query::Parameter::Number(text.clone()),
+            Some(text) => query::Parameter::Text(text.clone()),
+        }
+    }
 }
 
 /// Past the name of a type, such as `varchar(20)` or `pg_catalog.int4[]`.
@@ -185,60 +189,41 @@ fn after_type(tokens: &[Token], at: usize) -> usize {
     at
 }
 
-fn put_quoted(text: &mut String, value: &str, quote: char) {
-    text.push(quote);
-    for character in value.chars() {
-        if character == quote {
-            text.push(quote);
-        }
-        text.push(character);
-    }
-    text.push(quote);
-}
-
-fn put_parameter(text: &mut String, parameter: Option<(u32, &String)>) {
-    let is_number = |value: &str| {
-        let digits = value.strip_prefix('-').unwrap_or(value);
-        digits.starts_with(|digit: char| digit.is_ascii_digit())
-            && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-    };
-    match parameter {
-        None => text.push_str("NULL"),
-        Some((oid, value)) if SqlType::is_number(oid) && is_number(value) => text.push_str(value),
-        Some((_, value)) => put_quoted(text, value, '\''),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rewritten(sql: &str, parameters: &[Parameter]) -> String {
+    fn read(sql: &str, parameters: &[Parameter]) -> String {
         let statements = statements(sql).unwrap();
         assert!(reads_release(&statements[0]), "{sql}");
-        as_query(&statements[0], parameters).unwrap()
+        bound(&select(&statements[0]).unwrap(), parameters).unwrap().to_string()
     }
 
     #[test]
     fn tools_statements_become_those_of_query() {
         let metabase = "SELECT \"public\".\"data\".\"sex\" AS \"sex\", COUNT(*) AS \"count\" FROM \"public\".\"data\" \
                         GROUP BY \"public\".\"data\".\"sex\" -- a comment";
-        let expected = "SELECT \"data\" . \"sex\" AS \"sex\" , COUNT ( * ) AS \"count\" FROM \"public\" . \"data\" \
-                        GROUP BY \"data\" . \"sex\" ";
-        assert_eq!(rewritten(metabase, &[]), expected);
-        let given = [(0, Some("O'Hara")), (23, Some("40")), (25, Some("1 OR 1")), (0, None)];
+        let expected = "SELECT \"sex\" AS \"sex\", COUNT(*) AS \"count\" FROM data GROUP BY \"sex\"";
+        assert_eq!(read(metabase, &[]), expected);
+        let given = [(0, Some("O'Hara")), (23, Some("-40")), (25, Some("1 OR 1")), (0, None)];
         let given = given.map(|(oid, text)| Parameter { oid, text: text.map(str::to_owned) });
         let sql =
             "select count(*) from data where a = $1::VARCHAR(20) and b > $2 and c = $3 and d = $4 and e = '7'::int";
-        let expected = "select count ( * ) from data where a = 'O''Hara' and b > 40 and c = '1 OR 1' and d = NULL \
-                        and e = '7' ";
-        assert_eq!(rewritten(sql, &given), expected);
+        let expected = "SELECT COUNT(*) FROM data WHERE a = 'O''Hara' AND b > - 40 AND c = '1 OR 1' AND d = NULL \
+                        AND e = '7'";
+        assert_eq!(read(sql, &given), expected);
         let few = Parameter { oid: 25, text: Some("5".to_owned()) };
-        assert_eq!(rewritten("select * from data limit $1::INTEGER", &[few]), "select * from data limit 5 ");
+        assert_eq!(read("select * from data limit $1::INTEGER", &[few]), "SELECT * FROM data LIMIT 5");
         let odd = Parameter { oid: 23, text: Some("1 OR 1".to_owned()) };
-        assert!(rewritten("select * from data where a = $1", &[odd]).contains("'1 OR 1'"), "never as SQL");
-        assert_eq!(rewritten("select public.data.* from data", &[]), "select data . * from data ");
-        assert_eq!(rewritten("select 'it''s', E'a\\'b' from data", &[]), "select 'it''s' , 'a''b' from data ");
+        assert!(read("select * from data where a = $1", &[odd]).contains("'1 OR 1'"), "never as SQL");
+        assert_eq!(read("select public.data.* from data", &[]), "SELECT * FROM data");
+        assert_eq!(
+            read("select a from data where a in ('it''s', E'a\\'b', $$c'd$$)", &[]),
+            "SELECT a FROM data WHERE a IN ('it''s', 'a''b', 'c''d')"
+        );
+        for sql in ["select a from data where a = x'ff'", "select a ~ 'b' from data", "select a from data limit 'x'"] {
+            assert!(select(&statements(sql).unwrap()[0]).is_err(), "{sql}");
+        }
     }
 
     #[test]

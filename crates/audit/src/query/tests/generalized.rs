@@ -411,7 +411,7 @@ fn answers_keep_to_their_bounds() {
     let release = release_of(&["n"], &[Kind::Integer], &labels.iter().map(|label| vec![label]).collect::<Vec<_>>());
     let within = |sql: &str, lines_max: usize, bytes_max: usize, canceled: bool| {
         let bounds = Bounds { lines_max, bytes_max, canceled: &|| canceled };
-        answer_view(&release, &Columns::bind(&release).unwrap(), sql, &bounds)
+        answer_view(&release, &Columns::bind(&release).unwrap(), &Select::parse(sql).unwrap(), &bounds)
     };
     let means = format!("SELECT {} FROM data", vec!["AVG(n)"; 50].join(", "));
     for sql in ["SELECT n FROM data", "SELECT n, COUNT(*) FROM data GROUP BY n", &means] {

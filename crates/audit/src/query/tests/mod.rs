@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use super::columns::Columns;
 use super::rows::{QueriedRows, Sizes};
 use super::view::QueryView;
-use super::{Answer, AnswerError, Bounds, answer_view};
+use super::{Answer, AnswerError, Bounds, Select, answer_view};
 use crate::estimate::declared::Declared;
 use crate::testing::seeds;
 
@@ -155,7 +155,7 @@ fn random_test(rng: &mut StdRng, texts: &[bool], depth: usize) -> Test {
 type Release = QueryView<'static>;
 
 fn answer(release: &Release, sql: &str) -> Result<Answer, hedgerow_table::TableError> {
-    Ok(answer_view(release, &Columns::bind(release)?, sql, &Bounds::NONE)?)
+    Ok(answer_view(release, &Columns::bind(release)?, &Select::parse(sql)?, &Bounds::NONE)?)
 }
 
 /// A manifest's statement about values of this kind.
@@ -199,7 +199,8 @@ pub(crate) fn counted_by_label(
         suppressed: 0,
     };
     let sql = format!("SELECT \"{name}\" AS l, COUNT(*) AS n FROM data {condition} GROUP BY \"{name}\"");
-    let answer = answer_view(&view, &Columns::bind(&view).unwrap(), &sql, &Bounds::NONE);
+    let select = Select::parse(&sql).unwrap();
+    let answer = answer_view(&view, &Columns::bind(&view).unwrap(), &select, &Bounds::NONE);
     let lines = answer.unwrap_or_else(|error| panic!("{sql}: {error}")).lines;
     let line = |cells: &Vec<super::AnswerCell>| match cells.as_slice() {
         [super::AnswerCell::Label(label), super::AnswerCell::Estimate(found)] => {

@@ -117,7 +117,8 @@ impl World {
 
     /// The sums over all hands: of cells where they are counted, else of places.
     fn answered(&self, outline: &Outline, sql: &str, cells_max: usize) -> Json {
-        let needs = outline.needs(sql, cells_max).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let needs =
+            outline.needs(&Select::parse(sql).unwrap(), cells_max).unwrap_or_else(|error| panic!("{sql}: {error}"));
         if needs.nothing() {
             return serde_json::to_value(super::super::answer(outline.release(), sql).unwrap()).unwrap();
         }
@@ -205,7 +206,7 @@ fn sums_over_all_hands_answer_as_the_release_does() {
         let expected = serde_json::to_value(super::super::answer(&whole, &sql).unwrap()).unwrap();
         let found = world.answered(&outline, &sql, cells_max);
         assert_eq!(comparable(found, is_rows), comparable(expected, is_rows), "HEDGEROW_SEED={seed}: {sql}");
-        let needs = outline.needs(&sql, cells_max).unwrap();
+        let needs = outline.needs(&Select::parse(&sql).unwrap(), cells_max).unwrap();
         counted[if needs.nothing() { 0 } else { 1 + usize::from(needs.cells().is_none()) }] += 1;
     }
     let only = std::env::var_os("HEDGEROW_SEED").is_some();
@@ -246,7 +247,7 @@ fn what_opens_does_not_depend_on_who_holds_which_row() {
             alike += 1;
         }
         let sql = random_sql(&mut rng);
-        let needs = world.outline().needs(&sql, 1 << 20).unwrap();
+        let needs = world.outline().needs(&Select::parse(&sql).unwrap(), 1 << 20).unwrap();
         let expected = seen(&world, &needs);
         for _ in 0..2 {
             world.owner.iter_mut().for_each(|owner| *owner = rng.random_range(0..world.hands));
@@ -265,7 +266,7 @@ fn no_more_is_counted_than_the_question_distinguishes() {
     let worlds = (0..).map(|seed| World::random(&mut StdRng::seed_from_u64(seed)));
     let world = worlds.into_iter().find(|world| world.classes.len() > 3).unwrap();
     let (outline, classes) = (world.outline(), world.classes.len());
-    let cells = |sql: &str| outline.needs(sql, 1 << 20).unwrap().cells().unwrap();
+    let cells = |sql: &str| outline.needs(&Select::parse(sql).unwrap(), 1 << 20).unwrap().cells().unwrap();
     assert_eq!(cells("SELECT COUNT(*) FROM data"), 0);
     assert_eq!(cells("SELECT color, SUM(age) FROM data GROUP BY color"), 0);
     assert_eq!(cells("SELECT COUNT(*) FROM data WHERE drink = 'red'"), 1, "one stratum, one kind");
@@ -276,7 +277,7 @@ fn no_more_is_counted_than_the_question_distinguishes() {
     assert_eq!(cells("SELECT COUNT(*) FROM data WHERE drink = 'red' AND age > 1000 AND age < 900"), 0);
     let everything = cells("SELECT * FROM data");
     assert!(everything.is_multiple_of(13 * 6) && everything > 13 * 6 && everything <= classes * 13 * 6, "{everything}");
-    let digests = |sql: &str| outline.needs(sql, 1 << 20).unwrap().bytes();
+    let digests = |sql: &str| outline.needs(&Select::parse(sql).unwrap(), 1 << 20).unwrap().bytes();
     assert_ne!(digests("SELECT drink FROM data"), digests("SELECT pay FROM data"));
     assert_eq!(digests("SELECT COUNT(*) FROM data WHERE pay > 3"), digests("SELECT COUNT(*) FROM data WHERE 3 < pay"));
 }
@@ -285,7 +286,8 @@ fn no_more_is_counted_than_the_question_distinguishes() {
 fn counts_that_no_rows_have_are_refused() {
     let world = World::random(&mut StdRng::seed_from_u64(5));
     let outline = world.outline();
-    let needs = outline.needs("SELECT drink, COUNT(*) FROM data GROUP BY drink", 1 << 20).unwrap();
+    let select = Select::parse("SELECT drink, COUNT(*) FROM data GROUP BY drink").unwrap();
+    let needs = outline.needs(&select, 1 << 20).unwrap();
     let rows = world.rows.len() as u64;
     assert!(outline.filled(&needs, &[(0, 0, rows)]).is_some());
     for wrong in [vec![(0, 0, rows + 1)], vec![(0, 0, rows - 1)], vec![(1, 0, rows)], vec![(0, 0, u64::MAX), (0, 1, 1)]]

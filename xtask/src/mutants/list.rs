@@ -219,7 +219,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "the run that a node joined is not looked up",
         file: "crates/node/src/heads.rs",
         find: "    let Some(reached) = reached else {",
-        replace: "    let Some(reached) = reached.or(Some(Phase::Prepared)) else {",
+        replace: "    let Some(reached) = reached.or(Some(RunPhase::Prepared)) else {",
         tests: RESTORED,
     },
     Mutant {

@@ -176,6 +176,7 @@ pub(super) fn answer(release: &Release, sql: &str, limits: AnswerLimits) -> Resu
     let canceled = || until.is_over();
     let answer = query::answer_within(release, sql, &Bounds { lines_max: rows_max, bytes_max, canceled: &canceled })?;
     let headings = headings(&answer.columns, bounds);
+    held.add_headings(&headings)?;
     let mut rows = Vec::with_capacity(answer.lines.len());
     for cells in &answer.lines {
         let row = row(&answer, cells, bounds)?;

@@ -16,6 +16,7 @@ mod operating;
 mod outputs;
 mod pinning;
 mod processes;
+mod raw;
 mod restored;
 mod ring;
 #[path = "../../../cli/tests/it/schema.rs"]

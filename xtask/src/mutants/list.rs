@@ -8,6 +8,7 @@ const NODE_UNIT: &[&str] = &["-p", "hedgerow-node", "--lib"];
 const QUESTIONS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "contradictions::"];
 const PINNING: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "pinning::"];
 const RESTORED: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "restored::"];
+const ATTACKS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "attacks::"];
 const WORLDS: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "worlds::"];
 const AGREEMENT: &[&str] = &["-p", "hedgerow-joint", "--test", "it", "--", "agreement::"];
 
@@ -270,6 +271,34 @@ pub(super) const MUTANTS: &[Mutant] = &[
         find: "Pool::new(self.node.max.div_ceil(2))",
         replace: "Pool::new(self.node.max)",
         tests: NODE_UNIT,
+    },
+    Mutant {
+        name: "passwords that are tried together are not counted",
+        file: "crates/node/src/endpoint/backoff.rs",
+        find: "let wait = wait(&all, &key(name, address), now);",
+        replace: "let wait = wait(&all, &key(name, address), now).filter(|_| false);",
+        tests: NODE_UNIT,
+    },
+    Mutant {
+        name: "answers are collected until a client synchronizes",
+        file: "crates/node/src/endpoint/session.rs",
+        find: "            if self.out.0.len() > OUT_BYTES {\n                self.flush()?;\n            }\n        }\n    }",
+        replace: "        }\n    }",
+        tests: ATTACKS,
+    },
+    Mutant {
+        name: "names of columns take no memory",
+        file: "crates/node/src/endpoint/catalog/mod.rs",
+        find: "        held.add_headings(&headings)?;\n",
+        replace: "",
+        tests: ATTACKS,
+    },
+    Mutant {
+        name: "long statements convict nobody",
+        file: "crates/node/src/message.rs",
+        find: "2 * STATEMENT_BYTES_MAX + (1 << 16)",
+        replace: "STATEMENT_BYTES_MAX + (1 << 16)",
+        tests: NODE,
     },
     // Answers.
     Mutant {

@@ -17,6 +17,7 @@ mod outputs;
 mod pinning;
 mod processes;
 mod raw;
+mod refused;
 mod restored;
 mod ring;
 #[path = "../../../cli/tests/it/schema.rs"]

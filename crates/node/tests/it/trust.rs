@@ -16,7 +16,7 @@ use crate::federation::{Federation, POLICY, people};
 use crate::simulation::{calm_down, publish_one};
 use crate::world::{SITES, World, member, signing};
 
-fn open_run(world: &mut World) -> Value {
+pub(crate) fn open_run(world: &mut World) -> Value {
     let Some(Ok(status)) = world.command(0, &Command::Status) else { panic!() };
     status["open"].clone()
 }
@@ -26,7 +26,7 @@ pub(crate) fn run_of(open: &Value) -> RunId {
 }
 
 /// Steps until a site's run has a phase.
-fn until_phase(world: &mut World, place: usize, phase: &str) -> Value {
+pub(crate) fn until_phase(world: &mut World, place: usize, phase: &str) -> Value {
     for step in 0..3000 {
         world.step();
         if step % 5 == 0 {
@@ -142,6 +142,31 @@ fn a_site_that_sends_two_commitments_is_named_with_both_signatures_and_an_accusa
     assert_eq!(ending["ended"], "aborted", "{ending}");
     assert!(ending["blamed"].is_null(), "{ending}");
     assert_eq!(journaled(&world, 0, What::Blamed).len(), 1, "of the first run");
+}
+
+/// The transport says who sent a message; what counts is whose key signed it.
+#[test]
+fn a_message_under_another_signature_is_not_heard() {
+    let mut world = World::new(17);
+    world.step();
+    world.propose(0, &[]);
+    for _ in 0..20 {
+        world.step();
+    }
+    let run = run_of(&open_run(&mut world));
+    let gives_up = FrameContent::Note(Note::Aborted { run, why: "as I like".to_owned(), because: None });
+    let before = journaled(&world, 0, What::Rejected).len();
+    let mut changed = Frame::sign(gives_up.clone(), &signing(1));
+    changed.signature[7] ^= 1;
+    for forged in [Frame::sign(gives_up.clone(), &signing(2)), changed] {
+        world.receive(0, 1, forged);
+        assert!(!open_run(&mut world).is_null());
+    }
+    let rejected = journaled(&world, 0, What::Rejected).split_off(before);
+    assert!(rejected.iter().all(|detail| detail["why"] == "a message that is not signed with its key"), "{rejected:?}");
+    assert_eq!(rejected.len(), 2);
+    world.receive(0, 1, Frame::sign(gives_up, &signing(1)));
+    assert!(open_run(&mut world).is_null(), "under its own it is");
 }
 
 /// Statements may be long: what is shown to others still has to reach them. Site 1 hides behind

@@ -201,9 +201,9 @@ mod tests {
         let mut whole = first.hold();
         assert_eq!(code(&mut whole, 90), Ok(()));
         let part = whole.split_off(60);
-        assert_eq!((memory.used(), code(&mut whole, 60)), (90, Ok(())));
+        assert_eq!((memory.used(), code(&mut whole, 30)), (90, Ok(())));
         drop(part);
-        assert_eq!(memory.used(), 90);
+        assert_eq!(memory.used(), 60);
         drop(whole.split_off(1000));
         assert_eq!(memory.used(), 0);
         assert_eq!(memory.of_analyst("ada").used() + memory.of_analyst("bob").used(), 0);

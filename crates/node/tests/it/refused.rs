@@ -202,3 +202,26 @@ fn a_newcomer_does_not_follow_a_certificate_of_strangers() {
     world.inject(0, 1, FrameContent::Note(Note::Propose { proposal, previous: Some(Box::new(forged)) }));
     assert!(open_run(&mut world).is_null());
 }
+
+/// The release that one custodian has staged is not that of the others: nobody signs for it, and
+/// the run ends with the name of that custodian.
+#[test]
+fn a_node_is_not_prepared_while_another_has_staged_another_release() {
+    let mut world = World::new(37);
+    world.loses = Some(|to, content| to == 0 && matches!(content, FrameContent::Note(Note::Staged { .. })));
+    world.step();
+    world.propose(0, &[]);
+    let run = run_of(&until_phase(&mut world, 0, "staged"));
+    let own = journaled(&world, 0, What::Staged).remove(0);
+    let hash = |key: &str| serde_json::from_value::<Hex<32>>(own[key].clone()).unwrap();
+    let staged = |release| FrameContent::Note(Note::Staged { run, epoch: 1, plan: hash("plan"), release });
+    for place in [2, 3] {
+        world.inject(0, place, staged(hash("release")));
+        assert_eq!(open_run(&mut world)["phase"], "staged");
+    }
+    world.inject(0, 1, staged(Hex([4; 32])));
+    assert!(open_run(&mut world).is_null());
+    assert!(journaled(&world, 0, What::Prepared).is_empty());
+    let ended = journaled(&world, 0, What::Aborted).remove(0);
+    assert!(ended["why"].as_str().unwrap().contains("site-1 has another release"), "{ended}");
+}

@@ -3,7 +3,7 @@
 use super::Mutant;
 
 const SMC: &[&str] = &["-p", "hedgerow-smc", "--lib"];
-const NODE: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "trust::", "byzantine::"];
+const NODE: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "trust::", "refused::", "byzantine::"];
 const NODE_UNIT: &[&str] = &["-p", "hedgerow-node", "--lib"];
 const QUESTIONS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "contradictions::"];
 const PINNING: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "pinning::"];
@@ -95,6 +95,41 @@ pub(super) const MUTANTS: &[Mutant] = &[
         find: "(peer.role, signed.verifies(&peer.member.signing_key))",
         replace: "(peer.role, true)",
         tests: NODE,
+    },
+    Mutant {
+        name: "a proposal with unknown keys",
+        file: "crates/node/src/runs/hearing.rs",
+        find: "find(|member| !cx.custodian.knows(member)) {",
+        replace: "find(|member| !cx.custodian.knows(member) && member.name.is_empty()) {",
+        tests: NODE,
+    },
+    Mutant {
+        name: "a certificate of strangers",
+        file: "crates/node/src/runs/hearing.rs",
+        find: "Some(previous) if known(previous) && previous.holds() => Ok(()),",
+        replace: "Some(previous) if (known(previous) | true) && previous.holds() => Ok(()),",
+        tests: NODE,
+    },
+    Mutant {
+        name: "a reason that its signer did not sign",
+        file: "crates/node/src/runs/blame.rs",
+        find: "about && place != usize::from(from) && signed.verifies(&member.signing_key)",
+        replace: "about && place != usize::from(from) && !member.signing_key.is_empty()",
+        tests: NODE,
+    },
+    Mutant {
+        name: "who was prepared and gave up ends the run",
+        file: "crates/node/src/runs/blame.rs",
+        find: "(!was_prepared(signed)).then(",
+        replace: "(!was_prepared(signed) | true).then(",
+        tests: NODE,
+    },
+    Mutant {
+        name: "the address with fewest connections gives way",
+        file: "crates/node/src/places.rs",
+        find: "by_address.into_values().max_by_key(",
+        replace: "by_address.into_values().min_by_key(",
+        tests: NODE_UNIT,
     },
     Mutant {
         name: "certificate not verified",

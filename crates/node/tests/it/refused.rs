@@ -60,7 +60,8 @@ fn a_proposal_that_is_not_of_this_federation_is_refused_by_its_reason() {
         let why = refused.last().unwrap()["why"].as_str().unwrap().to_owned();
         assert!(why.contains(reason), "{why}, expected {reason}");
     }
-    world.inject(0, 1, FrameContent::Note(Note::Propose { proposal: next, previous: None }));
+    let proposal = Proposal { run: Hex([99; 16]), ..next };
+    world.inject(0, 1, FrameContent::Note(Note::Propose { proposal, previous: None }));
     assert!(!open_run(&mut world).is_null(), "and the one that fits is taken up");
 }
 
@@ -224,4 +225,19 @@ fn a_node_is_not_prepared_while_another_has_staged_another_release() {
     assert!(journaled(&world, 0, What::Prepared).is_empty());
     let ended = journaled(&world, 0, What::Aborted).remove(0);
     assert!(ended["why"].as_str().unwrap().contains("site-1 has another release"), "{ended}");
+}
+
+/// Others may have published a later epoch: until that is known, none is the last one.
+#[test]
+fn a_node_that_is_prepared_has_no_last_epoch_to_answer_from() {
+    let mut world = World::new(38);
+    world.step();
+    publish_one(&mut world);
+    let epoch = |world: &World| world.sites[0].node.as_ref().unwrap().epoch();
+    assert_eq!(epoch(&world), Some(1));
+    world.propose(0, &[]);
+    until_phase(&mut world, 0, "prepared");
+    assert_eq!(epoch(&world), None);
+    calm_down(&mut world, "after the run");
+    assert_eq!(epoch(&world), Some(2));
 }

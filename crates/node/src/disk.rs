@@ -402,21 +402,30 @@ fn verify(
         Ok(Ok(()))
     };
     read().map_err(|error| sql_error(path, &error))??;
-    if let Some(key) = signing_key.filter(|_| last.0 > 0) {
-        verify_head(path, connection, key, last)?;
+    match signing_key {
+        Some(key) if last.0 > 0 => verify_head(path, connection, key, last)?,
+        Some(_) if read_head(connection).is_some() => {
+            return Err(StoreError(format!("{}: a signed head, and no row: all rows were removed", path.display())));
+        }
+        _ => {}
     }
     Ok(last)
 }
 
-/// The last row is the one that the node signed.
-fn verify_head(path: &Path, connection: &Connection, key: &[u8; 32], last: (u64, Hex<32>)) -> Result<(), StoreError> {
+/// The signed head: number, hash and signature.
+fn read_head(connection: &Connection) -> Option<(i64, String, String)> {
     let read = || -> rusqlite::Result<Option<(i64, String, String)>> {
         let mut statement = connection.prepare("SELECT number, hash, signature FROM head WHERE id = 1")?;
         let mut rows = statement.query([])?;
         rows.next()?.map(|row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).transpose()
     };
+    read().ok().flatten()
+}
+
+/// The last row is the one that the node signed.
+fn verify_head(path: &Path, connection: &Connection, key: &[u8; 32], last: (u64, Hex<32>)) -> Result<(), StoreError> {
     let (number, hash) = last;
-    let Some((at, of, signature)) = read().ok().flatten() else {
+    let Some((at, of, signature)) = read_head(connection) else {
         return Err(StoreError(format!(
             "{}: {number} rows without a signed head: a version of before signatures wrote them, or the head was \
              removed. Keep the folder, and start with an empty one: docs/operating.md, *Upgrade*",

@@ -17,7 +17,7 @@ use rustls::{ServerConnection, StreamOwned};
 use crate::configured::Configured;
 use crate::event::Event;
 use crate::live::Live;
-use crate::message::{FRAME_HEADER_BYTES, Frame, FrameError};
+use crate::message::{FRAME_HEADER_BYTES, Frame, FrameError, NOTE_BYTES_MAX};
 use crate::places::{ConnectionLimits, ConnectionPlace, Excess, Places};
 use crate::rejections::{RejectionKind, Rejections};
 use crate::settings::Role;
@@ -149,7 +149,8 @@ impl Receiver {
     }
 
     fn receive(&self, name: &str, stream: &mut Stream) -> Result<(), FrameError> {
-        let frame_bytes_max = self.configured.get().settings.message_bytes_max + FRAME_HEADER_BYTES;
+        let message_bytes_max = self.configured.get().settings.message_bytes_max;
+        let frame_bytes_max = message_bytes_max.max(NOTE_BYTES_MAX) + FRAME_HEADER_BYTES;
         loop {
             let frame = match Frame::read(stream, frame_bytes_max) {
                 // Its custodian upgrades at another time: it is still there, and not malicious.

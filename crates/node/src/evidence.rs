@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use hedgerow_smc::Roster;
 
-use crate::message::{Hex, RosterEntry, RunId};
+use crate::message::{Hex, NOTE_BYTES_MAX, RosterEntry, RunId};
 use crate::statement::{Proof, Signed, StatementSlot, contradict};
 
 /// The most statements that one run keeps: of many rounds only the last are of use.
 const STATEMENTS_MAX: usize = 1 << 14;
 /// The most statements that one note shows.
 pub(crate) const SHOWN_MAX: usize = 600;
+/// And the most bytes of them: the note fits into a frame.
+const SHOWN_BYTES_MAX: usize = NOTE_BYTES_MAX - (1 << 12);
 /// How far back messages of steps are shown: a difference is found one round later.
 const ROUNDS_SHOWN: u32 = 3;
 /// Ended runs whose statements are kept for what others may still show.
@@ -40,7 +42,7 @@ impl Evidence {
 
     /// Adds a statement whose signature was verified; gives a proof where it contradicts another.
     pub(crate) fn add(&mut self, place: u16, signed: &Signed) -> Option<Proof> {
-        let slot = signed.statement.slot(self.run)?;
+        let slot = signed.statement.slot(self.run).filter(|_| signed.fits())?;
         // A message in another's name is not evidence: the sender is a part of its place.
         let of_custodian =
             self.statements.range((place, StatementSlot::Proposal)..).take_while(|((of, _), _)| *of == place);
@@ -91,7 +93,16 @@ impl Evidence {
             StatementSlot::Step { session, round, .. } => round.saturating_add(ROUNDS_SHOWN) > last[session],
             slot => *slot != StatementSlot::Aborted,
         };
-        self.statements.iter().filter(of_use).take(SHOWN_MAX).map(|(_, signed)| signed.clone()).collect()
+        let mut bytes = 0;
+        // A custodian that writes long statements does not keep those of others out.
+        let fits = |signed: &&Signed| {
+            let length = serde_json::to_vec(signed).map_or(SHOWN_BYTES_MAX, |json| json.len() + 1);
+            let fits = bytes + length <= SHOWN_BYTES_MAX;
+            bytes += if fits { length } else { 0 };
+            fits
+        };
+        let of_use = self.statements.iter().filter(of_use).map(|(_, signed)| signed);
+        of_use.filter(fits).take(SHOWN_MAX).cloned().collect()
     }
 
     pub(crate) fn place_of(&self, name: &str) -> Option<u16> {
@@ -114,6 +125,8 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::certificate::Certificate;
+    use crate::message::{Frame, FrameContent, Note, Proposal};
     use crate::statement::Statement;
     use crate::step_name::StepName;
     use hedgerow_smc::{Member, SigningKey};
@@ -173,5 +186,34 @@ mod tests {
         assert!(evidence.statements.len() <= STATEMENTS_MAX);
         assert!(evidence.add(1, &step(StepName::Classes, 1, 0, 9)).is_some(), "site 1 is convicted still");
         assert!(evidence.add(0, &step(StepName::Classes, 0, 4, 9)).is_some());
+    }
+
+    /// A certificate in a proposal can be as long as a statement may be.
+    #[test]
+    fn one_custodian_with_long_statements_does_not_keep_those_of_others_from_being_shown() {
+        let mut evidence = evidence();
+        let run = evidence.run;
+        let named = RosterEntry { name: "site-0".to_owned(), key: Hex([0; 32]), signing_key: Hex([0; 32]) };
+        let (terms, by) = (Hex([0; 32]), "site-0".to_owned());
+        let short = Proposal { run, epoch: 1, terms, roster: Vec::new(), by };
+        let proposal = Proposal { roster: vec![named; 2500], ..short.clone() };
+        let (committed, release) = (Hex([0; 32]), Hex([0; 32]));
+        let previous = Box::new(Certificate { proposal, committed, release, signatures: Vec::new() });
+        for place in 0..3 {
+            let (proposal, previous) = (short.clone(), Some(previous.clone()));
+            let long = Statement::Note { note: Note::Propose { proposal, previous } }.sign(&key(place));
+            let approved = Statement::Note { note: Note::Approved { run, plan: Hex([7; 32]) } }.sign(&key(place));
+            assert!(long.fits());
+            for signed in [long, approved, step(StepName::Classes, place, 0, 1)] {
+                assert!(evidence.add(place, &signed).is_none());
+            }
+        }
+        let statements = evidence.shown();
+        let has = |slot| statements.iter().filter(|signed| signed.statement.slot(run).as_ref() == Some(&slot)).count();
+        assert_eq!((has(StatementSlot::Proposal), has(StatementSlot::Approved)), (2, 3));
+        assert_eq!(statements.len(), 8, "and the steps");
+        let note = FrameContent::Note(Note::Shown { run, statements });
+        let frame = Frame::sign(note.clone(), &key(0)).encode();
+        assert_eq!(Frame::decode(&frame[4..]).unwrap().content, note, "the others can read it");
     }
 }

@@ -18,10 +18,14 @@ use crate::certificate::Certificate;
 use crate::hex;
 use crate::statement::{Proof, Signed, Statement};
 
-/// The longest note in bytes: a roster of a thousand custodians fits.
-pub const NOTE_BYTES_MAX: usize = 1 << 19;
+/// The longest statement in bytes that is taken as evidence: a proposal with a thousand custodians
+/// and the certificate before it fits.
+pub const STATEMENT_BYTES_MAX: usize = 1 << 19;
+/// The longest note in bytes: two statements that contradict each other fit, and what is around
+/// them. Otherwise a custodian that writes long ones could not be convicted.
+pub const NOTE_BYTES_MAX: usize = 2 * STATEMENT_BYTES_MAX + (1 << 16);
 /// The longest reason that is taken from a peer, in characters.
-const WHY_CHARACTERS_MAX: usize = 300;
+pub(crate) const WHY_CHARACTERS_MAX: usize = 300;
 
 /// The version of frames that this node speaks. Notes refuse fields that they do not know, so a
 /// field that is added raises it.

@@ -178,6 +178,23 @@ mod tests {
         assert_eq!((places.unauthenticated(), places.authenticated()), (0, 0));
     }
 
+    /// A client that opens many connections closes its own, and not the only one of another.
+    #[test]
+    fn the_address_with_most_connections_gives_way() {
+        let places = Arc::new(Places::default());
+        let one = |address: &str| {
+            let listener = TcpListener::bind(address).unwrap();
+            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            (client, Arc::new(listener.accept().unwrap().0))
+        };
+        let quiet = one("127.0.0.1:0");
+        let quiet_place = places.enter(&quiet.1, 4);
+        let loud: Vec<_> = (0..9).map(|_| one("[::1]:0")).collect();
+        let loud: Vec<_> = loud.iter().map(|(_, tcp)| places.enter(tcp, 4)).collect();
+        assert!(quiet_place.is_held());
+        assert_eq!(loud.iter().filter(|place| place.is_held()).count(), 3);
+    }
+
     #[test]
     fn a_name_has_its_own_places() {
         let places = Arc::new(Places::default());

@@ -10,7 +10,7 @@ use hedgerow_smc::{Message, Signature, SigningKey, verifies};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::message::{Because, Heads, Hex, Note, RosterEntry, RunId};
+use crate::message::{Because, Heads, Hex, Note, RosterEntry, RunId, STATEMENT_BYTES_MAX, WHY_CHARACTERS_MAX};
 use crate::step_name::{StepName, question_session};
 
 /// The content of a signature.
@@ -121,6 +121,26 @@ impl Signed {
         let signature: &Signature = &self.signature.0;
         verifies(signing_key, &self.statement.bytes(), signature)
     }
+
+    /// Whether it is so short that two of them fit into one note.
+    fn is_short(&self) -> bool {
+        self.statement.bytes().len() <= STATEMENT_BYTES_MAX
+    }
+
+    /// Whether a custodian that follows the protocol may have written as much. What is longer is
+    /// not taken: a proof with it, or a reason that rests on it, would reach no other custodian.
+    pub(crate) fn fits(&self) -> bool {
+        let Statement::Note { note } = &self.statement else { return true };
+        match note {
+            Note::Aborted { why, because: Some(because), .. } => match &**because {
+                Because::Proof { proof } => {
+                    why.len() <= 4 * WHY_CHARACTERS_MAX && proof.one.is_short() && proof.other.is_short()
+                }
+                Because::Statement { .. } | Because::Resolved { .. } => self.is_short(),
+            },
+            _ => self.is_short(),
+        }
+    }
 }
 
 /// Whether a custodian who follows the protocol never signs both.
@@ -190,6 +210,8 @@ impl Proof {
     pub fn holds(&self) -> bool {
         let key = &self.culprit.signing_key.0;
         contradict(self.run, &self.one.statement, &self.other.statement)
+            && self.one.is_short()
+            && self.other.is_short()
             && self.one.verifies(key)
             && self.other.verifies(key)
     }

@@ -3,11 +3,12 @@
 use super::Mutant;
 
 const SMC: &[&str] = &["-p", "hedgerow-smc", "--lib"];
-const NODE: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "trust::", "byzantine::"];
+const NODE: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "trust::", "refused::", "byzantine::"];
 const NODE_UNIT: &[&str] = &["-p", "hedgerow-node", "--lib"];
 const QUESTIONS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "contradictions::"];
 const PINNING: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "pinning::"];
 const RESTORED: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "restored::"];
+const ATTACKS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "attacks::"];
 const WORLDS: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "worlds::"];
 const AGREEMENT: &[&str] = &["-p", "hedgerow-joint", "--test", "it", "--", "agreement::"];
 
@@ -94,6 +95,41 @@ pub(super) const MUTANTS: &[Mutant] = &[
         find: "(peer.role, signed.verifies(&peer.member.signing_key))",
         replace: "(peer.role, true)",
         tests: NODE,
+    },
+    Mutant {
+        name: "a proposal with unknown keys",
+        file: "crates/node/src/runs/hearing.rs",
+        find: "find(|member| !cx.custodian.knows(member)) {",
+        replace: "find(|member| !cx.custodian.knows(member) && member.name.is_empty()) {",
+        tests: NODE,
+    },
+    Mutant {
+        name: "a certificate of strangers",
+        file: "crates/node/src/runs/hearing.rs",
+        find: "Some(previous) if known(previous) && previous.holds() => Ok(()),",
+        replace: "Some(previous) if (known(previous) | true) && previous.holds() => Ok(()),",
+        tests: NODE,
+    },
+    Mutant {
+        name: "a reason that its signer did not sign",
+        file: "crates/node/src/runs/blame.rs",
+        find: "about && place != usize::from(from) && signed.verifies(&member.signing_key)",
+        replace: "about && place != usize::from(from) && !member.signing_key.is_empty()",
+        tests: NODE,
+    },
+    Mutant {
+        name: "who was prepared and gave up ends the run",
+        file: "crates/node/src/runs/blame.rs",
+        find: "(!was_prepared(signed)).then(",
+        replace: "(!was_prepared(signed) | true).then(",
+        tests: NODE,
+    },
+    Mutant {
+        name: "the address with fewest connections gives way",
+        file: "crates/node/src/places.rs",
+        find: "by_address.into_values().max_by_key(",
+        replace: "by_address.into_values().min_by_key(",
+        tests: NODE_UNIT,
     },
     Mutant {
         name: "certificate not verified",
@@ -219,7 +255,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "the run that a node joined is not looked up",
         file: "crates/node/src/heads.rs",
         find: "    let Some(reached) = reached else {",
-        replace: "    let Some(reached) = reached.or(Some(Phase::Prepared)) else {",
+        replace: "    let Some(reached) = reached.or(Some(RunPhase::Prepared)) else {",
         tests: RESTORED,
     },
     Mutant {
@@ -270,6 +306,34 @@ pub(super) const MUTANTS: &[Mutant] = &[
         find: "Pool::new(self.node.max.div_ceil(2))",
         replace: "Pool::new(self.node.max)",
         tests: NODE_UNIT,
+    },
+    Mutant {
+        name: "passwords that are tried together are not counted",
+        file: "crates/node/src/endpoint/backoff.rs",
+        find: "let wait = wait(&all, &key(name, address), now);",
+        replace: "let wait = wait(&all, &key(name, address), now).filter(|_| false);",
+        tests: NODE_UNIT,
+    },
+    Mutant {
+        name: "answers are collected until a client synchronizes",
+        file: "crates/node/src/endpoint/session.rs",
+        find: "            if self.out.0.len() > OUT_BYTES {\n                self.flush()?;\n            }\n        }\n    }",
+        replace: "        }\n    }",
+        tests: ATTACKS,
+    },
+    Mutant {
+        name: "names of columns take no memory",
+        file: "crates/node/src/endpoint/catalog/mod.rs",
+        find: "        held.add_headings(&headings)?;\n",
+        replace: "",
+        tests: ATTACKS,
+    },
+    Mutant {
+        name: "long statements convict nobody",
+        file: "crates/node/src/message.rs",
+        find: "2 * STATEMENT_BYTES_MAX + (1 << 16)",
+        replace: "STATEMENT_BYTES_MAX + (1 << 16)",
+        tests: NODE,
     },
     // Answers.
     Mutant {

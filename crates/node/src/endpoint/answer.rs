@@ -181,6 +181,7 @@ pub(super) fn answer(release: &Release, select: &Select, limits: AnswerLimits) -
     let bounds_of_answer = Bounds { lines_max: rows_max, bytes_max, canceled: &canceled };
     let answer = query::answer_within(release, select, &bounds_of_answer)?;
     let headings = headings(&answer.columns, bounds);
+    held.add_headings(&headings)?;
     let mut rows = Vec::with_capacity(answer.lines.len());
     for cells in &answer.lines {
         let row = row(&answer, cells, bounds)?;

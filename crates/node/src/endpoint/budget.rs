@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::answer::Heading;
 use super::kind::SqlValue;
 use super::refusal::{OUT_OF_MEMORY, StatementRefusal, TOO_MUCH};
 
@@ -122,6 +123,23 @@ impl HeldBytes {
         self.add(row_bytes(row))
     }
 
+    /// The names of columns: a client gives them, and a portal keeps them.
+    pub(super) fn add_headings(&mut self, headings: &[Heading]) -> Result<(), StatementRefusal> {
+        self.add(headings_bytes(headings))
+    }
+
+    /// Takes as many bytes out, for what leaves this answer.
+    pub(super) fn split_off(&mut self, bytes: usize) -> HeldBytes {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        HeldBytes { budget: self.budget.clone(), bytes }
+    }
+
+    /// Gives back everything but the names of columns.
+    pub(super) fn keep_headings(&mut self, headings: &[Heading]) {
+        drop(self.split_off(self.bytes.saturating_sub(headings_bytes(headings))));
+    }
+
     /// The bytes that may still be added before the answer is too large.
     pub(super) fn left(&self) -> usize {
         self.budget.answer_max - self.bytes
@@ -136,8 +154,12 @@ impl Drop for HeldBytes {
     }
 }
 
+fn headings_bytes(headings: &[Heading]) -> usize {
+    headings.iter().map(|heading| size_of::<Heading>() + heading.name.capacity()).sum()
+}
+
 /// The memory of a row: its cells and their texts.
-fn row_bytes(row: &[SqlValue]) -> usize {
+pub(super) fn row_bytes(row: &[SqlValue]) -> usize {
     let cell = |value: &SqlValue| match value {
         SqlValue::Text(text) => size_of::<SqlValue>() + text.capacity(),
         _ => size_of::<SqlValue>(),
@@ -175,6 +197,15 @@ mod tests {
         assert_eq!(code(&mut again.hold(), 100), Ok(()));
         drop((two, other));
         assert_eq!(memory.used(), 0, "everything is given back");
+        // Rows that leave an answer take their memory along.
+        let mut whole = first.hold();
+        assert_eq!(code(&mut whole, 90), Ok(()));
+        let part = whole.split_off(60);
+        assert_eq!((memory.used(), code(&mut whole, 30)), (90, Ok(())));
+        drop(part);
+        assert_eq!(memory.used(), 60);
+        drop(whole.split_off(1000));
+        assert_eq!(memory.used(), 0);
         assert_eq!(memory.of_analyst("ada").used() + memory.of_analyst("bob").used(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! How an analyst's connection begins: the certificate, or the password by SCRAM; the database, and
 //! what is set.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::refusal::{PROTOCOL, TOO_MANY_CONNECTIONS};
 use super::session::EndpointSession;
@@ -121,8 +121,7 @@ impl EndpointSession<'_> {
         };
         let (address, backoff) = (self.visitor.address, &self.shared.backoff);
         if let Some(wait) = backoff.wait(&self.user, address, Instant::now()) {
-            let hint = format!("try again in {} s", wait.as_secs() + 1);
-            self.stream.refuse("28P01", "too many wrong passwords", &hint)?;
+            self.refuse_for_now(wait)?;
             return Err(Ended::Rejected { kind, whom, why: format!("{why}, sent too soon") });
         }
         let proven = match self.prove_password(verifier) {
@@ -130,11 +129,13 @@ impl EndpointSession<'_> {
             Err(Ended::Gone) if certified.is_some() => return Err(Ended::Rejected { kind, whom, why: why.to_owned() }),
             proven => proven?,
         };
+        if let Some(wait) = backoff.attempted(&self.user, address, Instant::now(), proven) {
+            self.refuse_for_now(wait)?;
+            return Err(Ended::Rejected { kind, whom, why: format!("{why}, sent too soon") });
+        }
         if proven {
-            backoff.succeeded(&self.user, address);
             return Ok(());
         }
-        backoff.failed(&self.user, address, Instant::now());
         let problem = "the name, the password or the certificate is wrong";
         self.stream.refuse(
             "28P01",
@@ -142,6 +143,11 @@ impl EndpointSession<'_> {
             "the node's operator makes a new password with `hedgerow-node password`",
         )?;
         Err(Ended::Rejected { kind, whom, why: why.to_owned() })
+    }
+
+    fn refuse_for_now(&mut self, wait: Duration) -> Result<(), Ended> {
+        let hint = format!("try again in {} s", wait.as_secs() + 1);
+        Ok(self.stream.refuse("28P01", "too many wrong passwords", &hint)?)
     }
 
     /// Whether the client proves the password. A name without a verifier gets a decoy, and never

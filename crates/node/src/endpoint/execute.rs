@@ -126,12 +126,12 @@ impl EndpointSession<'_> {
     fn fetch(&mut self, name: &str, count: Count, skips: bool) -> Result<StatementResult, StatementRefusal> {
         let portal = self.portals.get_mut(name);
         let rest = portal.and_then(|portal| portal.rest.as_mut()).ok_or_else(|| no_portal(name))?;
-        let rows: Vec<_> = rest.take(count.unwrap_or(usize::MAX)).collect();
+        let (rows, held) = rest.fetch(count.unwrap_or(usize::MAX));
         if skips {
             return Ok(StatementResult::Tag(format!("MOVE {}", rows.len())));
         }
         Ok(StatementResult::Rows(
-            AnswerRows { headings: rest.headings.clone(), rows, ..AnswerRows::default() },
+            AnswerRows { headings: rest.headings.clone(), rows, notes: Vec::new(), held },
             "FETCH",
         ))
     }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::answer::{AnswerRows, Heading};
-use super::budget::{Budget, HeldBytes};
+use super::budget::{Budget, HeldBytes, row_bytes};
 use super::kind::SqlValue;
 use super::refusal::{StatementRefusal, UNKNOWN_PORTAL, UNKNOWN_STATEMENT};
 use super::statement::Statement;
@@ -58,6 +58,25 @@ impl Rest {
     pub(super) fn is_empty(&self) -> bool {
         self.rows.len() == 0
     }
+
+    /// The next rows, with their memory: it is in use until they are sent.
+    pub(super) fn fetch(&mut self, count: usize) -> (Vec<Vec<SqlValue>>, Option<HeldBytes>) {
+        let rows: Vec<_> = self.rows.by_ref().take(count).collect();
+        let bytes = rows.iter().map(|row| row_bytes(row)).sum();
+        let held = self.held.as_mut().map(|held| held.split_off(bytes));
+        if self.is_empty() {
+            self.end();
+        }
+        (rows, held)
+    }
+
+    /// The rows are gone; the portal and the names of its columns may stay for long.
+    fn end(&mut self) {
+        self.rows = Vec::new().into_iter();
+        if let Some(held) = &mut self.held {
+            held.keep_headings(&self.headings);
+        }
+    }
 }
 
 impl Iterator for Rest {
@@ -66,7 +85,7 @@ impl Iterator for Rest {
     fn next(&mut self) -> Option<Vec<SqlValue>> {
         let row = self.rows.next();
         if row.is_none() {
-            (self.rows, self.held) = (Vec::new().into_iter(), None);
+            self.end();
         }
         row
     }

@@ -156,6 +156,10 @@ impl<'a> EndpointSession<'a> {
                 self.refuse(&refusal);
                 ignoring = true;
             }
+            // A client that never synchronizes does not have answers collected for it.
+            if self.out.0.len() > OUT_BYTES {
+                self.flush()?;
+            }
         }
     }
 

@@ -28,6 +28,10 @@ impl Runs {
         signed: &Signed,
     ) -> Result<(), StoreError> {
         let run = note.run();
+        if signed.statement.slot(run).is_some() && !signed.fits() {
+            cx.outbox.rejected(from, "a note that is longer than any that follows the protocol");
+            return Ok(());
+        }
         if self.ended.contains_key(&run) {
             return self.heard_of_ended(cx, from, note, signed);
         }

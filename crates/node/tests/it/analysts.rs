@@ -74,7 +74,7 @@ pub(crate) struct Endpoint {
     pub(crate) endpoint: endpoint::Endpoint,
     pub(crate) rejections: Rejections,
     _events: Receiver<Event>,
-    queried: Receiver<Queried>,
+    pub(crate) queried: Receiver<Queried>,
 }
 
 fn people(count: usize) -> Vec<String> {

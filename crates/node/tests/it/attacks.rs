@@ -5,13 +5,16 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use postgres::NoTls;
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
 
 use crate::analysts::{Endpoint, assert_same, binary, code, simple};
+use crate::raw::{Attempt, Raw, text};
 
 /// Sockets that send a byte now and then, more of them than there are places: an analyst connects
 /// all the same, and no such socket lives longer than the deadline of a handshake.
@@ -201,16 +204,16 @@ fn a_text_that_is_not_utf8_is_an_error_of_its_statement() {
     let mut client = endpoint.connect();
     // The client library sends UTF-8 only; a value of a parameter is bytes.
     let statement = client.prepare("SELECT COUNT(*) FROM data WHERE disease = $1").unwrap();
-    let broken = Raw(vec![0xff, 0xfe]);
+    let broken = Bytes(vec![0xff, 0xfe]);
     assert_eq!(code(&client.query(&statement, &[&broken]).unwrap_err()), "22021");
     assert_eq!(simple(&mut client, "SELECT COUNT(*) FROM data").unwrap().len(), 1, "the connection goes on");
 }
 
 /// Bytes in the place of a text.
 #[derive(Debug)]
-struct Raw(Vec<u8>);
+struct Bytes(Vec<u8>);
 
-impl postgres::types::ToSql for Raw {
+impl postgres::types::ToSql for Bytes {
     fn to_sql(
         &self,
         _: &postgres::types::Type,
@@ -252,4 +255,204 @@ fn a_reload_ends_the_connections_of_removed_analysts() {
     fs::write(&path, moved).unwrap();
     let refused = endpoint.configured.get().reload(&path).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("`listen` cannot change"), "{refused}");
+}
+
+/// As many attempts as there are places, all of them let in before the first one has failed.
+#[test]
+fn passwords_that_are_tried_at_the_same_time_are_no_more_guesses() {
+    let endpoint = Endpoint::new("");
+    let mut attempts: Vec<Attempt> =
+        (0..40).map(|number| Raw::attempt(endpoint.port, "ada", &format!("guess {number}"))).collect();
+    attempts.push(Raw::attempt(endpoint.port, "ada", &endpoint.password));
+    attempts.iter_mut().for_each(Attempt::prove);
+    let answers: Vec<String> = attempts.iter_mut().filter_map(Attempt::outcome).collect();
+    let wrong = answers.iter().filter(|message| message.contains("is wrong")).count();
+    let waits = answers.iter().filter(|message| message.contains("too many wrong passwords")).count();
+    // Those that are free, and one for each second that this takes.
+    assert!((1..=8).contains(&wrong) && wrong + waits >= 40, "{wrong} were judged, {waits} have to wait");
+}
+
+/// A client that asks for much and never synchronizes is sent its answers all the same: they are
+/// not collected for it.
+#[test]
+fn answers_are_not_collected_for_a_client_that_never_synchronizes() {
+    let endpoint = Endpoint::new("");
+    let mut raw = Raw::analyst(&endpoint);
+    raw.parse("long", &format!("SELECT 1 AS \"{}\"", "x".repeat(60_000)));
+    for _ in 0..5 {
+        raw.send(b'D', &[vec![b'S'], text("long")].concat()).unwrap();
+    }
+    let described = (0..16).map_while(|_| raw.read().ok()).filter(|(kind, _)| *kind == b'T').take(4).count();
+    assert_eq!(described, 4, "what is more than a buffer is sent at once");
+}
+
+/// The names of columns, which a client chooses, and rows that a cursor has handed over but that
+/// are not sent yet, count as memory of the connection.
+#[test]
+fn names_of_columns_and_fetched_rows_are_memory_too() {
+    let endpoint = Endpoint::new(", connection-bytes = 60000000, answer-bytes = 50000000");
+    let mut raw = Raw::analyst(&endpoint);
+    let columns = vec![format!("1 AS \"{}\"", "x".repeat(60_000)); 15].join(", ");
+    raw.parse("long", &format!("SELECT {columns} UNION ALL SELECT {}", ["2"; 15].join(", ")));
+    // Each portal is suspended after its first row, and half of them have ended.
+    for number in 0..100 {
+        raw.bind(&format!("p{number}"), "long");
+        raw.execute(&format!("p{number}"), 1 + number % 2 * 9);
+    }
+    raw.send(b'S', &[]).unwrap();
+    let answered = raw.read_to(b'Z').unwrap();
+    let refused =
+        answered.iter().filter(|(kind, body)| *kind == b'E' && String::from_utf8_lossy(body).contains("53200"));
+    assert_eq!(refused.count(), 1, "a hundred portals with 90 MB of names");
+    drop(raw);
+
+    let mut raw = Raw::analyst(&endpoint);
+    let rows = format!("SELECT '{}' FROM generate_series(1, 600)", "x".repeat(50_000));
+    raw.send(b'Q', &text(&format!("BEGIN; DECLARE c CURSOR FOR {rows}"))).unwrap();
+    raw.read_to(b'Z').unwrap();
+    // All rows, of which this client reads none: most of them wait at the node.
+    raw.send(b'Q', &text("FETCH ALL FROM c")).unwrap();
+    thread::sleep(Duration::from_secs(1));
+    let held = endpoint.endpoint.load().answer_bytes;
+    assert!(held > 25_000_000, "{held} bytes are counted");
+    let sent = raw.read_to(b'Z').unwrap();
+    assert_eq!(sent.iter().filter(|(kind, _)| *kind == b'D').count(), 600);
+    raw.send(b'Q', &text("FETCH ALL FROM c")).unwrap();
+    assert!(raw.read_to(b'Z').unwrap().iter().all(|(kind, _)| *kind != b'D'));
+    let held = endpoint.endpoint.load().answer_bytes;
+    assert!(held < 1_000_000, "{held} bytes are still counted");
+}
+
+/// Messages that are random or broken, from an analyst who is let in: no thread panics, and the
+/// endpoint goes on.
+#[test]
+fn random_messages_of_an_analyst_end_no_thread() {
+    let seed = std::env::var("HEDGEROW_SEED").map_or(7, |seed| seed.parse().unwrap());
+    eprintln!("HEDGEROW_SEED={seed}");
+    let mut rng = StdRng::seed_from_u64(seed);
+    static PANICS: AtomicUsize = AtomicUsize::new(0);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if thread::current().name().is_some_and(|name| matches!(name, "analyst" | "answer")) {
+            PANICS.fetch_add(1, Ordering::SeqCst);
+        }
+        before(panic);
+    }));
+    let endpoint = Endpoint::new("");
+    let words = [
+        "SELECT",
+        "COUNT(*)",
+        "FROM",
+        "data",
+        "WHERE",
+        "age",
+        "disease",
+        "=",
+        "'flu'",
+        "$1",
+        "$2",
+        "$8000",
+        "(",
+        ")",
+        ",",
+        "GROUP BY",
+        "ORDER BY",
+        "LIMIT",
+        "0",
+        "-1",
+        "1e400",
+        "9223372036854775808",
+        "NULL",
+        "BETWEEN",
+        "AND",
+        "NOT",
+        "LIKE",
+        "'%'",
+        "DECLARE",
+        "c",
+        "CURSOR FOR",
+        "FETCH",
+        "ALL",
+        "MOVE",
+        "CLOSE",
+        "BEGIN",
+        "COMMIT",
+        ";",
+        "COPY",
+        "TO STDOUT",
+        "SET",
+        "hedgerow.epoch",
+        "SHOW",
+        "pg_class",
+        "::regclass",
+        "[1]",
+        "ARRAY",
+        "~",
+        "'['",
+        "AVG(age)",
+        "generate_series(1, 3)",
+        "WITH",
+        "AS",
+        "UNION",
+        "\"",
+        "'",
+        "/*",
+        "--",
+        "E'\\",
+        "U&'\\0041'",
+        "\u{1f333}",
+        "*",
+        "OVER",
+        "CASE",
+        "WHEN",
+        "END",
+        "CAST",
+        "HAVING",
+        "DISTINCT",
+        "public.data.age",
+        "hedgerow.public.data",
+    ];
+    let deadline = Instant::now() + Duration::from_secs(6);
+    let (mut connections, mut messages) = (0, 0);
+    while Instant::now() < deadline {
+        let mut raw = Raw::analyst(&endpoint);
+        raw.0.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        connections += 1;
+        for _ in 0..rng.random_range(1..60) {
+            let mut sql = String::new();
+            for _ in 0..rng.random_range(0..14) {
+                sql.push_str(words[rng.random_range(0..words.len())]);
+                sql.push(' ');
+            }
+            let name = ["", "a", "b"][rng.random_range(0..3)];
+            let kind = b"QPBDECSHdXF?"[rng.random_range(0..12)];
+            let mut body = match kind {
+                b'Q' => text(&sql),
+                b'P' => [text(name), text(&sql), vec![0, 1, 0, 0, 0, rng.random()]].concat(),
+                b'B' => [text(name), text(name), vec![0, 0, 0, 1, 0, 0, 0, 2, b'4', b'2', 0, 0]].concat(),
+                b'D' | b'C' => [vec![b"SPx"[rng.random_range(0..3)]], text(name)].concat(),
+                b'E' => [text(name), rng.random_range(0..4u32).to_be_bytes().to_vec()].concat(),
+                _ => Vec::new(),
+            };
+            match rng.random_range(0..12) {
+                0 if !body.is_empty() => {
+                    let place = rng.random_range(0..body.len());
+                    body[place] = rng.random();
+                }
+                1 => body.truncate(rng.random_range(0..=body.len())),
+                _ => {}
+            }
+            messages += 1;
+            if raw.send(kind, &body).is_err() {
+                break;
+            }
+            let mut bytes = [0; 4096];
+            while let Ok(1..) = raw.0.read(&mut bytes) {}
+        }
+        endpoint.rejections.take();
+        endpoint.queried.try_iter().for_each(drop);
+    }
+    assert!(connections > 10 && messages > 200, "{connections} connections, {messages} messages");
+    assert_eq!(PANICS.load(Ordering::SeqCst), 0, "a thread of the endpoint panicked");
+    assert_eq!(simple(&mut endpoint.connect(), "SELECT COUNT(*) FROM data").unwrap().len(), 1);
 }

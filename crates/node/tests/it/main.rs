@@ -16,6 +16,8 @@ mod operating;
 mod outputs;
 mod pinning;
 mod processes;
+mod raw;
+mod refused;
 mod restored;
 mod ring;
 #[path = "../../../cli/tests/it/schema.rs"]

@@ -5,7 +5,7 @@ use std::fs;
 use hedgerow_node::certificate::Certificate;
 use hedgerow_node::journal::What;
 use hedgerow_node::message::{
-    Asking, Because, Frame, FrameContent, Heads, Hex, Note, Proposal, Question, RosterEntry, RunId,
+    Asking, Because, Frame, FrameContent, Heads, Hex, NOTE_BYTES_MAX, Note, Proposal, Question, RosterEntry, RunId,
 };
 use hedgerow_node::statement::Proof;
 use hedgerow_node::store::Store as _;
@@ -16,7 +16,7 @@ use crate::federation::{Federation, POLICY, people};
 use crate::simulation::{calm_down, publish_one};
 use crate::world::{SITES, World, member, signing};
 
-fn open_run(world: &mut World) -> Value {
+pub(crate) fn open_run(world: &mut World) -> Value {
     let Some(Ok(status)) = world.command(0, &Command::Status) else { panic!() };
     status["open"].clone()
 }
@@ -26,7 +26,7 @@ pub(crate) fn run_of(open: &Value) -> RunId {
 }
 
 /// Steps until a site's run has a phase.
-fn until_phase(world: &mut World, place: usize, phase: &str) -> Value {
+pub(crate) fn until_phase(world: &mut World, place: usize, phase: &str) -> Value {
     for step in 0..3000 {
         world.step();
         if step % 5 == 0 {
@@ -142,6 +142,67 @@ fn a_site_that_sends_two_commitments_is_named_with_both_signatures_and_an_accusa
     assert_eq!(ending["ended"], "aborted", "{ending}");
     assert!(ending["blamed"].is_null(), "{ending}");
     assert_eq!(journaled(&world, 0, What::Blamed).len(), 1, "of the first run");
+}
+
+/// The transport says who sent a message; what counts is whose key signed it.
+#[test]
+fn a_message_under_another_signature_is_not_heard() {
+    let mut world = World::new(17);
+    world.step();
+    world.propose(0, &[]);
+    for _ in 0..20 {
+        world.step();
+    }
+    let run = run_of(&open_run(&mut world));
+    let gives_up = FrameContent::Note(Note::Aborted { run, why: "as I like".to_owned(), because: None });
+    let before = journaled(&world, 0, What::Rejected).len();
+    let mut changed = Frame::sign(gives_up.clone(), &signing(1));
+    changed.signature[7] ^= 1;
+    for forged in [Frame::sign(gives_up.clone(), &signing(2)), changed] {
+        world.receive(0, 1, forged);
+        assert!(!open_run(&mut world).is_null());
+    }
+    let rejected = journaled(&world, 0, What::Rejected).split_off(before);
+    assert!(rejected.iter().all(|detail| detail["why"] == "a message that is not signed with its key"), "{rejected:?}");
+    assert_eq!(rejected.len(), 2);
+    world.receive(0, 1, Frame::sign(gives_up, &signing(1)));
+    assert!(open_run(&mut world).is_null(), "under its own it is");
+}
+
+/// Statements may be long: what is shown to others still has to reach them. Site 1 hides behind
+/// half a megabyte of names, and behind a reason that is longer still.
+#[test]
+fn long_statements_convict_their_signer_before_all_and_longer_ones_are_not_taken() {
+    let mut world = World::new(16);
+    world.step();
+    world.propose(0, &[]);
+    for _ in 0..20 {
+        world.step();
+    }
+    let run = run_of(&open_run(&mut world));
+    let why = "x".repeat(700_000);
+    world.inject(0, 1, FrameContent::Note(Note::Aborted { run, why, because: None }));
+    assert!(!open_run(&mut world).is_null(), "nobody who follows the protocol writes that much");
+    let proposal: Proposal = serde_json::from_value(journaled(&world, 0, What::Proposed).remove(0)).unwrap();
+    let roster = vec![RosterEntry::of(&member(1)); 2500];
+    let (committed, release, signatures) = (Hex([0; 32]), Hex([0; 32]), Vec::new());
+    let long = Certificate { proposal: Proposal { roster, ..proposal.clone() }, committed, release, signatures };
+    for epoch in [1, 2] {
+        let (proposal, previous) = (Proposal { epoch, ..proposal.clone() }, Some(Box::new(long.clone())));
+        let said = FrameContent::Note(Note::Propose { proposal, previous });
+        let length = Frame::sign(said.clone(), &signing(1)).encode().len();
+        assert!(length > NOTE_BYTES_MAX / 3 && length < NOTE_BYTES_MAX / 2, "{length} bytes");
+        let sent = world.inject(0, 1, said);
+        world.post(0, sent);
+    }
+    calm_down(&mut world, "after the conviction");
+    for place in [0, 2, 3] {
+        let blamed = journaled(&world, place, What::Blamed);
+        assert_eq!(blamed.len(), 1, "site {place}");
+        let proof: Proof = serde_json::from_value(blamed[0]["proof"].clone()).unwrap();
+        assert!(proof.holds() && proof.culprit.name == "site-1");
+    }
+    publish_one(&mut world);
 }
 
 /// For each proposal a node reads all its rows and writes into its journal, and its proposer can
@@ -379,6 +440,9 @@ fn a_journal_that_was_cut_rewritten_or_replaced_is_noticed() {
     let sql = |text: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(text).unwrap();
     sql(&format!("DELETE FROM journal WHERE number > {}", last - 3));
     assert!(read().unwrap_err().to_string().contains("is not the one that this node signed"));
+    fs::write(&path, &whole).unwrap();
+    sql("DELETE FROM journal");
+    assert!(read().unwrap_err().to_string().contains("all rows were removed"));
     fs::write(&path, &whole).unwrap();
     // A time that people read, and the hash does not have.
     sql("UPDATE journal SET at = '2001-01-01T00:00:00.000Z' WHERE number = 2");

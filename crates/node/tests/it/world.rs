@@ -289,8 +289,12 @@ impl World {
 
     /// A frame reaches a site as if a peer had sent it; what the site says to it.
     pub(crate) fn inject(&mut self, place: usize, from: usize, content: FrameContent) -> Sent {
+        self.receive(place, from, Frame::sign(content, &signing(from)))
+    }
+
+    /// The same with whatever signature it has.
+    pub(crate) fn receive(&mut self, place: usize, from: usize, frame: Frame) -> Sent {
         let (time, name) = (self.time(), self.sites[from].name.clone());
-        let frame = Frame::sign(content, &signing(from));
         let sent = self.sites[place].node.as_mut().unwrap().receive(time, &name, frame).unwrap();
         self.work(place);
         sent

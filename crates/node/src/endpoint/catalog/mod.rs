@@ -163,6 +163,7 @@ impl SystemCatalog {
             }
         }
         let Some((rows_max, mut held)) = most else { return Ok(AnswerRows { headings, ..AnswerRows::default() }) };
+        held.add_headings(&headings)?;
         for (number, value) in (1..).zip(bound) {
             // A value of a part that was taken out has no place.
             if let Ok(Some(place)) = statement.parameter_index(&format!("$b{number}")) {

@@ -337,16 +337,13 @@ impl Judge {
         if terms.rows[number] == KnownRows::One {
             return;
         }
-        let signatures = Signatures::new(rows, &view.class_of_row, view.classes, kept, terms.linked);
+        let signatures = Signatures::new(rows, &view.class_of_row, kept, terms.linked).post(view.classes);
         let members = MembersOf::new(&signatures);
         let one_value = !terms.several_values[number];
         let absorbing = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() == OnMerge::Absorbing);
         let grows_better = absorbing && (codes.is_none() || one_value);
         for group in 0..signatures.len() as u32 {
             let own = signatures.classes_of(group);
-            if own.len() == 1 && !terms.linked {
-                continue;
-            }
             if let Some(codes) = elsewhere {
                 // Units with equal signatures alone fit.
                 let about = members.of(group);

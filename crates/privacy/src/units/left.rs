@@ -79,16 +79,16 @@ impl<'a> UnitsLeft<'a> {
         if needed <= 1 || only_single_rows && !equal {
             return Vec::new();
         }
-        let signatures = Signatures::new(self.rows, &view.class_of_row, view.classes, &self.kept, equal);
+        let mut signatures = Signatures::new(self.rows, &view.class_of_row, &self.kept, equal);
+        if signatures.counts.iter().all(|&units| u64::from(units) >= needed) {
+            return Vec::new();
+        }
+        signatures = signatures.post(view.classes);
         let mut judged: Vec<Option<bool>> = vec![None; signatures.len()];
-        self.failing(|&unit| {
-            let group = signatures.of_unit[unit];
-            let enough = judged[group as usize].get_or_insert_with(|| {
-                // What fits one row are the units of its class, which are looked at by themselves.
-                let is_single = !equal && signatures.classes_of(group).len() == 1;
-                is_single || signatures.enough_fit(group, needed)
-            });
-            !*enough
+        self.failing(|&unit| match signatures.of_unit[unit] {
+            // What fits one row are the units of its class, which are looked at by themselves.
+            NONE => false,
+            group => !*judged[group as usize].get_or_insert_with(|| signatures.enough_fit(group, needed)),
         })
     }
 

@@ -136,18 +136,19 @@ fn examine(
     tests: usize,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<TableDependency>>, TableError> {
-    let rows = engine.profile().rows as u64;
-    let counts = |column: usize| &engine.profile().columns[column].counts;
-    let most_frequent = |column: usize| counts(column).iter().copied().max().unwrap_or(0);
+    let profile = engine.profile();
+    let rows = profile.rows as u64;
+    let counts = profile.columns.iter().map(|column| &column.counts);
+    let most_frequent: Vec<u64> = counts.clone().map(|counts| counts.iter().copied().max().unwrap_or(0)).collect();
+    let values: Vec<u64> = counts.map(|counts| counts.iter().filter(|&&rows| rows > 0).count() as u64).collect();
     // The evidence at best: no row deviates.
     let may_be_real = |repeated: u64, to: usize| {
         let best = Evidence { deviating: 0, repeated };
-        best.is_real(rows, most_frequent(to), tests)
+        best.is_real(rows, most_frequent[to], tests)
     };
-    let values = |column: &usize| counts(*column).iter().filter(|&&rows| rows > 0).count() as u64;
     let left = candidates.iter().filter_map(|(from, to)| {
         // Together, columns have at least as many values as each of them.
-        let repeated = rows.saturating_sub(from.iter().map(values).max().unwrap_or(0));
+        let repeated = rows.saturating_sub(from.iter().map(|&column| values[column]).max().unwrap_or(0));
         Candidate::new(from, to, |at| may_be_real(repeated, to[at]))
     });
     let mut left: Vec<Candidate> = left.collect();
@@ -171,7 +172,7 @@ fn examine(
         let sides = tally.to.iter().enumerate().filter(|(_, to)| may_be_real(tally.repeated(), **to));
         let found = sides.filter_map(|(at, &to)| {
             let evidence = tally.evidence(at, tolerance.floor_of(rows))?;
-            let is_real = evidence.is_real(rows, most_frequent(to), tests);
+            let is_real = evidence.is_real(rows, most_frequent[to], tests);
             is_real.then(|| TableDependency { from: tally.from.clone(), to, deviating: evidence.deviating })
         });
         found.collect::<Vec<_>>()
@@ -235,6 +236,7 @@ fn scan(
 ) -> Result<bool, TableError> {
     columns.sort_unstable();
     columns.dedup();
+    let columns: &[usize] = columns;
     let mut first = 0;
     let scanned = engine.scan(columns, progress, &mut |chunks| {
         let mut starts = Vec::with_capacity(chunks.len());

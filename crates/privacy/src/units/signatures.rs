@@ -135,14 +135,15 @@ impl Signatures {
     /// posted.
     pub(super) fn fitting(&self, group: u32) -> impl Iterator<Item = u32> + '_ {
         let own = self.classes_of(group);
-        let ranges = self.posted.iter().flat_map(|posted| own.iter().map(|&class| self.longer(posted, class, own)));
+        let ranges =
+            self.posted.iter().flat_map(|posted| own.iter().map(move |&class| self.longer(posted, class, own)));
         let (groups, masks): (&[u32], &[u64]) = match (&self.posted, ranges.min_by_key(Range::len)) {
             (Some(posted), Some(range)) => (&posted.groups[range.clone()], &posted.masks[range]),
             _ => (&[], &[]),
         };
         let mask = mask(own);
         let others = groups.iter().zip(masks).filter(move |(_, other)| mask & !**other == 0);
-        let others = others.map(|(&other, _)| other).filter(|&other| holds(self.classes_of(other), own));
+        let others = others.map(|(&other, _)| other).filter(move |&other| holds(self.classes_of(other), own));
         std::iter::once(group).chain(others)
     }
 

@@ -248,14 +248,14 @@ impl GroupedTally {
             let rows = &self.order[start..end as usize];
             start = end as usize;
             deviating += with_codes!(right, codes => {
-                let mut most = 0;
+                let mut agreeing = 0u32;
                 for &row in rows {
                     let count = &mut counts[codes[row as usize] as usize];
                     *count += 1;
-                    most = most.max(*count);
+                    agreeing = agreeing.max(*count);
                 }
                 rows.iter().for_each(|&row| counts[codes[row as usize] as usize] = 0);
-                rows.len() as u64 - u64::from(most)
+                rows.len() as u64 - u64::from(agreeing)
             });
             if deviating > most {
                 return None;

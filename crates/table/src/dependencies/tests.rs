@@ -62,10 +62,10 @@ fn found_plainly(table: &Table, from: &[usize], to: &[usize], tolerance: &str) -
             if from.contains(&to) || found.iter().any(part) {
                 continue;
             }
-            let mut sorted: Vec<(Vec<u32>, u32)> = (0..table.rows)
+            let mut sorted: Vec<([u32; 2], u32)> = (0..table.rows)
                 .map(|row| {
-                    let code = |&column: &usize| table.columns[column].codes.get(row);
-                    (from.iter().map(code).collect(), code(&to))
+                    let code = |column: usize| table.columns[column].codes.get(row);
+                    ([code(from[0]), from.get(1).map_or(0, |&second| code(second))], code(to))
                 })
                 .collect();
             sorted.sort_unstable();
@@ -280,7 +280,7 @@ fn tallies_of_chosen_rows_are_as_counted_by_hand() {
         let tally = tally.grouped();
         let expected = match sampling {
             Sampling::All => evidence_in(&|_, _| true),
-            Sampling::Rows(step) => evidence_in(&|row, _| row as u64 % step == 0),
+            Sampling::Rows(step) => evidence_in(&|row, _| (row as u64).is_multiple_of(step)),
             Sampling::Groups(_) => {
                 // Whichever groups are chosen, none is in part: each by itself has all of its rows or none.
                 let left = |row: usize| -> Vec<u32> {

@@ -342,8 +342,13 @@ impl Judge {
         let one_value = !terms.several_values[number];
         let absorbing = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() == OnMerge::Absorbing);
         let grows_better = absorbing && (codes.is_none() || one_value);
+        let mut fitting: Vec<u32> = Vec::new();
         for group in 0..signatures.len() as u32 {
             let own = signatures.classes_of(group);
+            fitting.clear();
+            if !grows_better {
+                fitting.extend(signatures.fitting(group));
+            }
             if let Some(codes) = elsewhere {
                 // Units with equal signatures alone fit.
                 let about = members.of(group);
@@ -358,7 +363,9 @@ impl Judge {
                 class.clear();
                 let about = members.of(group);
                 let mut shown_at = 1;
-                let settled = signatures.fitting(group).any(|other| {
+                // Found one by one where some may be enough.
+                let one_by_one = grows_better.then(|| signatures.fitting(group)).into_iter().flatten();
+                let settled = one_by_one.chain(fitting.iter().copied()).any(|other| {
                     match codes {
                         None => class.units += u64::from(signatures.counts[other as usize]),
                         Some(codes) => members.of(other).iter().for_each(|&unit| {

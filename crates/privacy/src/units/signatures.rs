@@ -9,6 +9,7 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
+use std::cell::OnceCell;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
@@ -19,18 +20,17 @@ pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(super) struct Signatures {
-    /// The group of every unit; [`NONE`] for units that are not kept or have no rows, and for those
-    /// of one row unless only equal ones fit: what fits one row are the units of its class.
-    pub(super) of_unit: Vec<u32>,
+    /// The group of every unit; [`NONE`] for units that have no rows, and for those of one row
+    /// unless only equal ones fit: what fits one row are the units of its class.
+    of_unit: Vec<u32>,
     /// Where the classes of every group begin, and the end.
     starts: Vec<u32>,
-    /// Ascending within a group.
+    /// Ascending within a group; all are below `classes_max`.
     classes: Vec<u32>,
-    /// Units in every group.
-    pub(super) counts: Vec<u32>,
+    classes_max: usize,
     /// Only units with equal signatures fit one another.
     equal: bool,
-    posted: Option<Posted>,
+    posted: OnceCell<Posted>,
 }
 
 /// The groups by the classes that they have rows in.
@@ -45,21 +45,22 @@ struct Posted {
 }
 
 impl Signatures {
-    /// Of the units that are kept. `class_of_row` has the class of every row.
-    pub(super) fn new(rows: &UnitRows, class_of_row: &[u32], kept: &[bool], equal: bool) -> Signatures {
+    /// Of all units: which of them are left is for each question to say. `class_of_row` has the
+    /// class of every row, below `classes_max`.
+    pub(super) fn new(rows: &UnitRows, class_of_row: &[u32], classes_max: usize, equal: bool) -> Signatures {
         let hasher = FixedState::default();
         let mut table: HashTable<u32> = HashTable::new();
         let mut found = Signatures {
             of_unit: vec![NONE; rows.len()],
             starts: vec![0],
             classes: Vec::new(),
-            counts: Vec::new(),
+            classes_max,
             equal,
-            posted: None,
+            posted: OnceCell::new(),
         };
         let fewest = if equal { 1 } else { 2 };
         let mut signature: Vec<u32> = Vec::new();
-        for unit in (0..rows.len()).filter(|&unit| kept[unit] && rows.count_of(unit) >= fewest) {
+        for unit in (0..rows.len()).filter(|&unit| rows.count_of(unit) >= fewest) {
             signature.clear();
             signature.extend_from_slice(&class_of_row[rows.rows_of(unit)]);
             signature.sort_unstable();
@@ -67,25 +68,37 @@ impl Signatures {
             let group = match table.find(hash, |&group| found.classes_of(group) == signature) {
                 Some(&group) => group,
                 None => {
-                    let group = found.counts.len() as u32;
+                    let group = found.len() as u32;
                     found.classes.extend_from_slice(&signature);
                     found.starts.push(found.classes.len() as u32);
-                    found.counts.push(0);
                     table.insert_unique(hash, group, |&group| hasher.hash_one(found.classes_of(group)));
                     group
                 }
             };
-            found.counts[group as usize] += 1;
             found.of_unit[unit] = group;
         }
         found
     }
 
-    /// Lists the groups by class, of `classes`, so that those that fit one another can be found.
-    pub(super) fn post(mut self, classes: usize) -> Signatures {
-        if self.equal {
-            return self;
+    /// The group of a unit that is judged by it.
+    pub(super) fn of_unit(&self, unit: usize) -> Option<u32> {
+        Some(self.of_unit[unit]).filter(|&group| group != NONE)
+    }
+
+    /// How many units of every group are kept.
+    pub(super) fn counts(&self, kept: &[bool]) -> Vec<u32> {
+        let mut counts = vec![0u32; self.len()];
+        for (unit, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
+            if let Some(group) = self.of_unit(unit) {
+                counts[group as usize] += 1;
+            }
         }
+        counts
+    }
+
+    /// Lists the groups by class, so that those that fit one another can be found.
+    fn post(&self) -> Posted {
+        let classes = self.classes_max;
         let mut starts = vec![0u32; classes + 1];
         for group in 0..self.len() as u32 {
             each_once(self.classes_of(group), |class| starts[class as usize + 1] += 1);
@@ -102,8 +115,7 @@ impl Signatures {
                 next[class as usize] += 1;
             });
         }
-        self.posted = Some(Posted { starts, groups, masks });
-        self
+        Posted { starts, groups, masks }
     }
 
     fn longest_first(&self) -> Vec<u32> {
@@ -123,7 +135,7 @@ impl Signatures {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.counts.len()
+        self.starts.len() - 1
     }
 
     /// The classes of a group, ascending, each as often as its units have rows there.
@@ -131,37 +143,37 @@ impl Signatures {
         &self.classes[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
     }
 
-    /// The groups whose units fit those of a group, itself among them; others once groups are
-    /// posted.
+    /// The groups whose units fit those of a group, itself among them.
     pub(super) fn fitting(&self, group: u32) -> impl Iterator<Item = u32> + '_ {
         let own = self.classes_of(group);
-        let ranges =
-            self.posted.iter().flat_map(|posted| own.iter().map(move |&class| self.longer(posted, class, own)));
-        let (groups, masks): (&[u32], &[u64]) = match (&self.posted, ranges.min_by_key(Range::len)) {
-            (Some(posted), Some(range)) => (&posted.groups[range.clone()], &posted.masks[range]),
-            _ => (&[], &[]),
-        };
+        let (groups, masks) = if self.equal { (&[][..], &[][..]) } else { self.longer(own) };
         let mask = mask(own);
         let others = groups.iter().zip(masks).filter(move |(_, other)| mask & !**other == 0);
         let others = others.map(|(&other, _)| other).filter(move |&other| holds(self.classes_of(other), own));
         std::iter::once(group).chain(others)
     }
 
-    /// Where the groups are that have a row in a class and more rows than `own`: of as many rows
-    /// only an equal one would hold it.
-    fn longer(&self, posted: &Posted, class: u32, own: &[u32]) -> Range<usize> {
-        let (start, end) = (posted.starts[class as usize] as usize, posted.starts[class as usize + 1] as usize);
-        let longer = posted.groups[start..end].partition_point(|&other| self.classes_of(other).len() > own.len());
-        start..start + longer
+    /// The groups, with their masks, that have a row in one of some classes and more rows than these:
+    /// of as many rows only an equal one would hold them. Of all classes, the one with the fewest.
+    fn longer(&self, own: &[u32]) -> (&[u32], &[u64]) {
+        let posted = self.posted.get_or_init(|| self.post());
+        let ranges = own.iter().map(|&class| {
+            let (start, end) = (posted.starts[class as usize] as usize, posted.starts[class as usize + 1] as usize);
+            let longer = posted.groups[start..end].partition_point(|&other| self.classes_of(other).len() > own.len());
+            start..start + longer
+        });
+        let fewest = ranges.min_by_key(Range::len).unwrap_or(0..0);
+        (&posted.groups[fewest.clone()], &posted.masks[fewest])
     }
 
-    /// Whether at least `needed` units fit those of a group.
-    pub(super) fn enough_fit(&self, group: u32, needed: u64) -> bool {
-        let mut units = 0;
-        self.fitting(group).any(|other| {
-            units += u64::from(self.counts[other as usize]);
-            units >= needed
-        })
+    /// Whether at least `needed` units fit those of a group, with these numbers of units.
+    pub(super) fn enough_fit(&self, group: u32, needed: u64, counts: &[u32]) -> bool {
+        let mut units = u64::from(counts[group as usize]);
+        units >= needed
+            || self.fitting(group).skip(1).any(|other| {
+                units += u64::from(counts[other as usize]);
+                units >= needed
+            })
     }
 }
 
@@ -237,23 +249,26 @@ mod tests {
             let kept: Vec<bool> = units.iter().map(|_| rng.random_bool(0.9)).collect();
             let (rows, class_of_row) = unit_rows(&units);
             let equal = rng.random_bool(0.3);
-            let signatures = Signatures::new(&rows, &class_of_row, &kept, equal).post(classes as usize);
+            let signatures = Signatures::new(&rows, &class_of_row, classes as usize, equal);
+            let counts = signatures.counts(&kept);
             for unit in 0..units.len() {
-                let group = signatures.of_unit[unit];
                 let own = &units[unit];
-                let judged = kept[unit] && own.len() >= if equal { 1 } else { 2 };
-                assert_eq!(group != NONE, judged, "seed {seed}");
-                if !judged {
-                    continue;
-                }
+                let group = signatures.of_unit(unit);
+                assert_eq!(group.is_some(), own.len() >= if equal { 1 } else { 2 }, "seed {seed}");
+                let Some(group) = group else { continue };
                 let fitting: Vec<u32> = signatures.fitting(group).collect();
                 let expected: Vec<usize> = (0..units.len())
                     .filter(|&other| kept[other] && fits(&units[other], own) && (!equal || fits(own, &units[other])))
                     .collect();
-                let found = (0..units.len()).filter(|&other| fitting.contains(&signatures.of_unit[other]));
+                let is_found = |other: &usize| signatures.of_unit(*other).is_some_and(|group| fitting.contains(&group));
+                let found = (0..units.len()).filter(|&other| kept[other]).filter(is_found);
                 assert_eq!(found.collect::<Vec<_>>(), expected, "seed {seed}");
+                let members: Vec<u32> = (0..units.len() as u32).filter(|&unit| kept[unit as usize]).collect();
+                let members =
+                    members.into_iter().filter(|&unit| signatures.of_unit(unit as usize) == Some(group)).count();
+                assert_eq!(counts[group as usize] as usize, members, "seed {seed}");
                 for needed in 0..=expected.len() as u64 + 1 {
-                    let enough = signatures.enough_fit(group, needed);
+                    let enough = signatures.enough_fit(group, needed, &counts);
                     assert_eq!(enough, expected.len() as u64 >= needed, "seed {seed}");
                     too_few += u64::from(!enough);
                 }

@@ -9,16 +9,19 @@
 //! a probability of at most C(n, d) · p^(n − g − d), by the union over the rows that deviate. This
 //! is small where a dependency is real.
 //!
-//! The work is done on codes in two scans. The first counts a sample for each left side (whole
-//! groups where there are many), which refutes nearly all; the second counts what is left exactly.
+//! The work is done on codes. Left sides that cannot repeat often enough to be evidence are not
+//! looked at. A scan counts a sample for each of the others (whole groups where there are many),
+//! which refutes nearly all; another one counts what is left exactly. Of left sides that hardly
+//! repeat, a scan before it marks those that may, so that the rows of others are passed over.
 
+mod repeats;
 mod tally;
 
 use std::cmp::Ordering;
 
-use crate::engine::{Engine, EngineAnswer};
+use crate::engine::{CodeChunk, Engine, EngineAnswer};
 use crate::{Codes, Progress, Ratio, TableError, parallel};
-use tally::{DependencyTally, Sampling};
+use tally::{DependencyTally, GroupedTally, Sampling};
 
 /// A dependency in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +46,9 @@ pub struct DependencySearch<'a> {
 
 /// The probability with which chance alone may make any of the dependencies that were examined.
 const CHANCE: f64 = 0.001;
+
+/// Bytes of rows that are collected in one scan; more left sides are counted in several.
+const COLLECTED_BYTES_MAX: u64 = 1 << 28;
 
 /// Left sides of two columns are examined up to this many columns; beyond, single ones alone.
 pub const PAIRED_MAX: usize = 64;
@@ -69,7 +75,7 @@ pub fn find(
             })
             .filter(|(_, to): &(Vec<usize>, Vec<usize>)| !to.is_empty())
             .collect();
-        let Some(of_sides) = examine(engine, candidates, wanted.tolerance, tests, progress)? else { return Ok(None) };
+        let Some(of_sides) = examine(engine, &candidates, wanted.tolerance, tests, progress)? else { return Ok(None) };
         found.extend(of_sides);
     }
     Ok(Some(found))
@@ -84,8 +90,9 @@ pub fn deviating(
 ) -> Result<Option<Vec<u64>>, TableError> {
     let tallies =
         dependencies.iter().map(|(from, to)| DependencyTally::new(engine, from, &[*to], Sampling::All)).collect();
-    let tallies = count(engine, tallies, progress)?;
-    Ok(tallies.map(|tallies| tallies.iter().map(|tally| tally.evidence(0).deviating).collect()))
+    // None deviates in more rows than there are.
+    let deviating = |tally: &GroupedTally| tally.evidence(0, u64::MAX).map_or(0, |evidence| evidence.deviating);
+    count(engine, tallies, progress, deviating)
 }
 
 fn pairs_of(columns: &[usize]) -> Vec<Vec<usize>> {
@@ -106,53 +113,132 @@ fn follows(found: &[TableDependency], from: &[usize], to: usize) -> bool {
     found.iter().any(|known| known.to == to && known.from.iter().all(|column| from.contains(column)))
 }
 
+/// A left side with the right sides that it may determine.
+struct Candidate {
+    from: Vec<usize>,
+    to: Vec<usize>,
+    /// Whether most left sides occur once, as far as is known.
+    mostly_unique: bool,
+}
+
+impl Candidate {
+    fn new(from: &[usize], to: &[usize], mut is_possible: impl FnMut(usize) -> bool) -> Option<Candidate> {
+        let to: Vec<usize> =
+            to.iter().copied().enumerate().filter(|(at, _)| is_possible(*at)).map(|(_, to)| to).collect();
+        (!to.is_empty()).then(|| Candidate { from: from.to_vec(), to, mostly_unique: false })
+    }
+}
+
 fn examine(
     engine: &dyn Engine,
-    candidates: Vec<(Vec<usize>, Vec<usize>)>,
+    candidates: &[(Vec<usize>, Vec<usize>)],
     tolerance: Ratio,
     tests: usize,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<TableDependency>>, TableError> {
-    let rows = engine.profile().rows as u64;
-    let counts = |column: usize| &engine.profile().columns[column].counts;
-    let most_frequent = |column: usize| counts(column).iter().copied().max().unwrap_or(0);
-    let mut left = candidates;
+    let profile = engine.profile();
+    let rows = profile.rows as u64;
+    let counts = profile.columns.iter().map(|column| &column.counts);
+    let most_frequent: Vec<u64> = counts.clone().map(|counts| counts.iter().copied().max().unwrap_or(0)).collect();
+    let values: Vec<u64> = counts.map(|counts| counts.iter().filter(|&&rows| rows > 0).count() as u64).collect();
+    // The evidence at best: no row deviates.
+    let may_be_real = |repeated: u64, to: usize| {
+        let best = Evidence { deviating: 0, repeated };
+        best.is_real(rows, most_frequent[to], tests)
+    };
+    let left = candidates.iter().filter_map(|(from, to)| {
+        // Together, columns have at least as many values as each of them.
+        let repeated = rows.saturating_sub(from.iter().map(|&column| values[column]).max().unwrap_or(0));
+        Candidate::new(from, to, |at| may_be_real(repeated, to[at]))
+    });
+    let mut left: Vec<Candidate> = left.collect();
     if rows > tally::SAMPLE_ROWS {
-        let sampled =
-            left.iter().map(|(from, to)| DependencyTally::new(engine, from, to, Sampling::of(engine, from))).collect();
-        let Some(sampled) = count(engine, sampled, progress)? else { return Ok(None) };
-        left = sampled.iter().filter_map(|tally| tally.not_refuted(tolerance)).collect();
+        let sampled = left.iter();
+        let sampled = sampled
+            .map(|Candidate { from, to, .. }| DependencyTally::new(engine, from, to, Sampling::of(engine, from)));
+        let not_refuted = count(engine, sampled.collect(), progress, |tally| {
+            let most = most_in_sample(tolerance, tally.rows);
+            let left = Candidate::new(&tally.from, &tally.to, |at| tally.evidence(at, most).is_some());
+            left.map(|left| Candidate { mostly_unique: 2 * tally.repeated() < tally.rows, ..left })
+        })?;
+        let Some(not_refuted) = not_refuted else { return Ok(None) };
+        left = not_refuted.into_iter().flatten().collect();
     }
-    let exact = left.iter().map(|(from, to)| DependencyTally::new(engine, from, to, Sampling::All)).collect();
-    let Some(exact) = count(engine, exact, progress)? else { return Ok(None) };
-    let mut found = Vec::new();
-    for tally in &exact {
-        for (index, &to) in tally.to.iter().enumerate() {
-            let evidence = tally.evidence(index);
-            if evidence.deviating <= tolerance.floor_of(rows) && evidence.is_real(rows, most_frequent(to), tests) {
-                found.push(TableDependency { from: tally.from.clone(), to, deviating: evidence.deviating });
-            }
-        }
-    }
+    let exact = left.iter().map(|Candidate { from, to, mostly_unique }| {
+        let tally = DependencyTally::new(engine, from, to, Sampling::All);
+        if *mostly_unique { tally.passing_over_unique(rows) } else { tally }
+    });
+    let found = count(engine, exact.collect(), progress, |tally| {
+        let sides = tally.to.iter().enumerate().filter(|(_, to)| may_be_real(tally.repeated(), **to));
+        let found = sides.filter_map(|(at, &to)| {
+            let evidence = tally.evidence(at, tolerance.floor_of(rows))?;
+            let is_real = evidence.is_real(rows, most_frequent[to], tests);
+            is_real.then(|| TableDependency { from: tally.from.clone(), to, deviating: evidence.deviating })
+        });
+        found.collect::<Vec<_>>()
+    })?;
+    let Some(found) = found else { return Ok(None) };
+    let mut found: Vec<TableDependency> = found.into_iter().flatten().collect();
     found.sort_by(|a, b| a.from.cmp(&b.from).then_with(|| a.to.cmp(&b.to)));
     Ok(Some(found))
 }
 
-/// One scan for all tallies. `None` where the engine does not show its rows.
-fn count(
+/// A sample deviates in no larger share of rows than the table, but for chance: twice the tolerance
+/// and a few rows more are far beyond that.
+fn most_in_sample(tolerance: Ratio, rows: u64) -> u64 {
+    2 * tolerance.floor_of(rows) + 16
+}
+
+/// Judges each tally with its rows. `None` where the engine does not show its rows.
+fn count<T: Send>(
     engine: &dyn Engine,
-    mut tallies: Vec<DependencyTally>,
+    tallies: Vec<DependencyTally>,
     progress: &dyn Progress,
-) -> Result<Option<Vec<DependencyTally>>, TableError> {
-    if tallies.is_empty() {
-        return Ok(Some(tallies));
+    judge: impl Fn(&GroupedTally) -> T + Sync,
+) -> Result<Option<Vec<T>>, TableError> {
+    let rows = engine.profile().rows as u64;
+    let mut judged = Vec::with_capacity(tallies.len());
+    let mut tallies = tallies.into_iter().peekable();
+    while let Some(first) = tallies.next() {
+        let mut bytes = first.bytes(rows);
+        let mut together = vec![first];
+        while let Some(tally) = tallies.next_if(|tally| bytes + tally.bytes(rows) <= COLLECTED_BYTES_MAX) {
+            bytes += tally.bytes(rows);
+            together.push(tally);
+        }
+        let mut marking: Vec<&mut DependencyTally> =
+            together.iter_mut().filter(|tally| tally.passes_over_unique()).collect();
+        let mut left: Vec<usize> = marking.iter().flat_map(|tally| &tally.from).copied().collect();
+        let mark = |tally: &mut DependencyTally, columns: &[usize], chunk: &CodeChunk, _| tally.mark(columns, chunk);
+        if !left.is_empty() && !scan(engine, &mut left, &mut marking, progress, mark)? {
+            return Ok(None);
+        }
+        let mut all: Vec<usize> =
+            together.iter().flat_map(|tally| tally.from.iter().chain(&tally.to)).copied().collect();
+        let add =
+            |tally: &mut DependencyTally, columns: &[usize], chunk: &CodeChunk, first| tally.add(columns, chunk, first);
+        if !scan(engine, &mut all, &mut together.iter_mut().collect::<Vec<_>>(), progress, add)? {
+            return Ok(None);
+        }
+        judged.extend(parallel::map_items(together, |_, tally| judge(&tally.grouped())));
     }
-    let mut columns: Vec<usize> =
-        tallies.iter().flat_map(|tally| tally.from.iter().chain(&tally.to)).copied().collect();
+    Ok(Some(judged))
+}
+
+/// One scan for all tallies: `visit` gets the columns, a chunk with them, and the number of its
+/// first row. False where the engine does not show its rows.
+fn scan(
+    engine: &dyn Engine,
+    columns: &mut Vec<usize>,
+    tallies: &mut [&mut DependencyTally],
+    progress: &dyn Progress,
+    visit: impl Fn(&mut DependencyTally, &[usize], &CodeChunk, u64) + Sync,
+) -> Result<bool, TableError> {
     columns.sort_unstable();
     columns.dedup();
+    let columns: &[usize] = columns;
     let mut first = 0;
-    let scanned = engine.scan(&columns, progress, &mut |chunks| {
+    let scanned = engine.scan(columns, progress, &mut |chunks| {
         let mut starts = Vec::with_capacity(chunks.len());
         for chunk in &chunks {
             starts.push(first);
@@ -160,15 +246,12 @@ fn count(
         }
         parallel::map_items(tallies.iter_mut(), |_, tally| {
             for (chunk, &start) in chunks.iter().zip(&starts) {
-                tally.add(&columns, chunk, start);
+                visit(tally, columns, chunk, start);
             }
         });
         Ok(())
     })?;
-    Ok(match scanned {
-        EngineAnswer::Exact(()) => Some(tallies),
-        EngineAnswer::Unsupported(_) => None,
-    })
+    Ok(matches!(scanned, EngineAnswer::Exact(())))
 }
 
 /// How a dependency fares in some rows.

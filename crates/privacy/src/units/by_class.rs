@@ -2,7 +2,7 @@
 
 use super::UnitRows;
 use super::left::UnitView;
-use super::signatures::{NONE, Signatures};
+use super::signatures::Signatures;
 
 /// The rows of kept units, class after class; those of a unit together.
 pub(super) struct ByClass {
@@ -37,24 +37,26 @@ impl ByClass {
     }
 }
 
-/// The units of every group of equal signatures.
+/// The units that are kept, of every group of equal signatures.
 pub(super) struct MembersOf {
     starts: Vec<u32>,
     units: Vec<u32>,
 }
 
 impl MembersOf {
-    pub(super) fn new(signatures: &Signatures) -> MembersOf {
+    pub(super) fn new(signatures: &Signatures, kept: &[bool]) -> MembersOf {
         let mut starts = Vec::with_capacity(signatures.len() + 1);
         starts.push(0u32);
-        starts.extend(signatures.counts.iter().scan(0, |sum, &units| {
+        starts.extend(signatures.counts(kept).iter().scan(0, |sum, &units| {
             *sum += units;
             Some(*sum)
         }));
         let (mut next, mut units) = (starts.clone(), vec![0u32; starts[signatures.len()] as usize]);
-        for (unit, &group) in (0u32..).zip(&signatures.of_unit).filter(|(_, group)| **group != NONE) {
-            units[next[group as usize] as usize] = unit;
-            next[group as usize] += 1;
+        for unit in (0..kept.len()).filter(|&unit| kept[unit]) {
+            if let Some(group) = signatures.of_unit(unit) {
+                units[next[group as usize] as usize] = unit as u32;
+                next[group as usize] += 1;
+            }
         }
         MembersOf { starts, units }
     }

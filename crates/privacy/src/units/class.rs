@@ -32,8 +32,10 @@ struct UnitValues {
     units: u64,
     /// Units with several values.
     several: u64,
-    /// A value and whether its unit has no other.
-    pairs: Vec<(u32, bool)>,
+    /// By value, the units that have it, and those of them that have no other.
+    had: Vec<(u32, u32)>,
+    /// The values that some unit has.
+    values: Vec<u32>,
     /// A value and the units that have it, ascending by value.
     by_value: Vec<(u32, u32)>,
     /// As many as by value: the units that have it alone.
@@ -98,8 +100,11 @@ impl UnitClass {
         values.sort_unstable();
         values.dedup();
         self.all.add(values);
-        values.retain(|&value| Some(value) != self.missing);
-        self.known.add(values);
+        // Where none is missing, the known values are all.
+        if self.missing.is_some() {
+            values.retain(|&value| Some(value) != self.missing);
+            self.known.add(values);
+        }
     }
 
     /// Starts again with units that may each stand for any value of any of their rows.
@@ -159,7 +164,8 @@ impl UnitClass {
 impl UnitValues {
     fn clear(&mut self) {
         (self.units, self.several) = (0, 0);
-        self.pairs.clear();
+        let had = &mut self.had;
+        self.values.drain(..).for_each(|value| had[value as usize] = (0, 0));
     }
 
     fn add(&mut self, values: &[u32]) {
@@ -168,17 +174,26 @@ impl UnitValues {
         }
         self.units += 1;
         self.several += u64::from(values.len() > 1);
-        self.pairs.extend(values.iter().map(|&value| (value, values.len() == 1)));
+        for &value in values {
+            if value as usize >= self.had.len() {
+                self.had.resize(value as usize + 1, (0, 0));
+            }
+            let (units, alone) = &mut self.had[value as usize];
+            if *units == 0 {
+                self.values.push(value);
+            }
+            *units += 1;
+            *alone += u32::from(values.len() == 1);
+        }
     }
 
     fn count(&mut self) {
-        self.pairs.sort_unstable();
+        self.values.sort_unstable();
+        let had = &self.had;
         self.by_value.clear();
+        self.by_value.extend(self.values.iter().map(|&value| (value, had[value as usize].0)));
         self.alone.clear();
-        for equal in self.pairs.chunk_by(|a, b| a.0 == b.0) {
-            self.by_value.push((equal[0].0, equal.len() as u32));
-            self.alone.push(equal.iter().filter(|(_, alone)| *alone).count() as u32);
-        }
+        self.alone.extend(self.values.iter().map(|&value| had[value as usize].1));
         if self.several > 0 {
             self.majorize();
         }

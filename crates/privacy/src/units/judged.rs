@@ -1,10 +1,11 @@
 //! Which units must be suppressed so that every rule holds for the rest.
 
+use std::cell::OnceCell;
+
 use hedgerow_table::frequency::FrequencySet;
 
 use super::by_class::{ByClass, MembersOf};
 use super::left::{UnitView, UnitsLeft};
-use super::signatures::Signatures;
 use super::{KnownRows, UnitClass, UnitRows, UnitTerms};
 use crate::guarantee::ClassMeasure;
 use crate::judge::{Achieved, BoundRule};
@@ -174,7 +175,7 @@ impl Judge {
                 let of_base: Vec<u32> = places.iter().map(|&place| class_of(place)).collect();
                 let class_of_row = rows.entries.iter().map(|&entry| of_base[entry as usize]).collect();
                 let classes = grouping.as_ref().map_or(set.len(), |grouping| grouping.sizes.len());
-                UnitView { know, class_of_row, classes }
+                UnitView { know, class_of_row, classes, signatures: OnceCell::new() }
             })
             .collect()
     }
@@ -337,15 +338,17 @@ impl Judge {
         if terms.rows[number] == KnownRows::One {
             return;
         }
-        let signatures = Signatures::new(rows, &view.class_of_row, view.classes, kept, terms.linked);
-        let members = MembersOf::new(&signatures);
+        let signatures = view.signatures(rows, terms.linked);
+        let members = MembersOf::new(signatures, kept);
         let one_value = !terms.several_values[number];
         let absorbing = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() == OnMerge::Absorbing);
         let grows_better = absorbing && (codes.is_none() || one_value);
-        for group in 0..signatures.len() as u32 {
+        let mut fitting: Vec<u32> = Vec::new();
+        for group in (0..signatures.len() as u32).filter(|&group| !members.of(group).is_empty()) {
             let own = signatures.classes_of(group);
-            if own.len() == 1 && !terms.linked {
-                continue;
+            fitting.clear();
+            if !grows_better {
+                fitting.extend(signatures.fitting(group));
             }
             if let Some(codes) = elsewhere {
                 // Units with equal signatures alone fit.
@@ -361,9 +364,11 @@ impl Judge {
                 class.clear();
                 let about = members.of(group);
                 let mut shown_at = 1;
-                let settled = signatures.fitting(group).any(|other| {
+                // Found one by one where some may be enough.
+                let one_by_one = grows_better.then(|| signatures.fitting(group)).into_iter().flatten();
+                let settled = one_by_one.chain(fitting.iter().copied()).any(|other| {
                     match codes {
-                        None => class.units += u64::from(signatures.counts[other as usize]),
+                        None => class.units += members.of(other).len() as u64,
                         Some(codes) => members.of(other).iter().for_each(|&unit| {
                             let own = rows.rows_of(unit as usize).filter(|&row| view.class_of_row[row] == looked_at);
                             values.clear();

@@ -1,6 +1,8 @@
 //! The units that are left while others are suppressed, and which of them fail by the number of
 //! units alone.
 
+use std::cell::OnceCell;
+
 use super::UnitRows;
 use super::signatures::{NONE, Signatures};
 
@@ -9,6 +11,15 @@ pub(super) struct UnitView {
     pub(super) know: Vec<usize>,
     pub(super) class_of_row: Vec<u32>,
     pub(super) classes: usize,
+    /// Found once: they do not depend on who is left.
+    pub(super) signatures: OnceCell<Signatures>,
+}
+
+impl UnitView {
+    /// Always of the same rows.
+    pub(super) fn signatures(&self, rows: &UnitRows, equal: bool) -> &Signatures {
+        self.signatures.get_or_init(|| Signatures::new(rows, &self.class_of_row, self.classes, equal))
+    }
 }
 
 /// The units that are left, and what the others are.
@@ -79,16 +90,16 @@ impl<'a> UnitsLeft<'a> {
         if needed <= 1 || only_single_rows && !equal {
             return Vec::new();
         }
-        let signatures = Signatures::new(self.rows, &view.class_of_row, view.classes, &self.kept, equal);
+        let signatures = view.signatures(self.rows, equal);
+        let counts = signatures.counts(&self.kept);
         let mut judged: Vec<Option<bool>> = vec![None; signatures.len()];
-        self.failing(|&unit| {
-            let group = signatures.of_unit[unit];
-            let enough = judged[group as usize].get_or_insert_with(|| {
-                // What fits one row are the units of its class, which are looked at by themselves.
-                let is_single = !equal && signatures.classes_of(group).len() == 1;
-                is_single || signatures.enough_fit(group, needed)
-            });
-            !*enough
+        self.failing(|&unit| match signatures.of_unit(unit) {
+            // What fits one row are the units of its class, which are looked at by themselves.
+            None => false,
+            Some(group) => {
+                let enough = || signatures.enough_fit(group, needed, &counts);
+                !*judged[group as usize].get_or_insert_with(enough)
+            }
         })
     }
 

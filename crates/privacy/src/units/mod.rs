@@ -183,13 +183,28 @@ impl UnitRows {
 pub fn numbered(columns: &[&Codes], rows: usize) -> (Vec<u32>, usize) {
     let mut of_row: Vec<u32> = if columns.is_empty() { (0..rows as u32).collect() } else { vec![0; rows] };
     let mut count = if columns.is_empty() { rows } else { rows.min(1) };
-    for column in columns {
-        let mut numbers: HashMap<(u32, u32), u32, FixedState> = HashMap::default();
-        for (unit, code) in of_row.iter_mut().zip(column.iter()) {
-            let next = numbers.len() as u32;
-            *unit = *numbers.entry((*unit, code)).or_insert(next);
+    for (place, column) in columns.iter().enumerate() {
+        let mut next = 0;
+        let mut new = || {
+            next += 1;
+            next - 1
+        };
+        if place == 0 {
+            let mut numbers: Vec<Option<u32>> = Vec::new();
+            for (unit, code) in of_row.iter_mut().zip(column.iter()) {
+                let code = code as usize;
+                if code >= numbers.len() {
+                    numbers.resize(code + 1, None);
+                }
+                *unit = *numbers[code].get_or_insert_with(&mut new);
+            }
+        } else {
+            let mut numbers: HashMap<(u32, u32), u32, FixedState> = HashMap::default();
+            for (unit, code) in of_row.iter_mut().zip(column.iter()) {
+                *unit = *numbers.entry((*unit, code)).or_insert_with(&mut new);
+            }
         }
-        count = numbers.len();
+        count = next as usize;
     }
     (of_row, count)
 }

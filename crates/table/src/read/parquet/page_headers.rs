@@ -2,8 +2,9 @@
 //! with a header that says nothing else.
 
 use std::fs::File;
-use std::io::{Read, Result, Seek, SeekFrom};
+use std::io::{Read, Result, Seek, SeekFrom, copy, sink};
 
+use flate2::CrcReader;
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::compact::{Compact, CompactValue};
@@ -28,7 +29,13 @@ pub(super) fn pages_of(file: &mut File, column: &ColumnChunkMetaData) -> Result<
         file.seek(SeekFrom::Start(place))?;
         let mut header = Vec::new();
         file.by_ref().take((end - place).min(PAGE_HEADER_BYTES as u64)).read_to_end(&mut header)?;
-        let Some((bytes, cells)) = page_at(&header) else { return Ok(None) };
+        let Some(PageHeader { length, body, cells, checksum }) = header_at(&header) else { return Ok(None) };
+        if let Some(checksum) = checksum
+            && checksum_of(file, place + length, body)? != checksum
+        {
+            return Ok(None);
+        }
+        let bytes = length.saturating_add(body);
         pages.extend(cells.map(|cells| PageOfCells { place, bytes, cells }));
         place = place.saturating_add(bytes);
     }
@@ -41,25 +48,48 @@ pub(super) fn range_of(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     Some((u64::try_from(start).ok()?, u64::try_from(column.compressed_size()).ok()?))
 }
 
-/// How many bytes a page takes with its header, and how many cells it has unless it is a
-/// dictionary; `None` for a page that holds neither cells nor a dictionary.
-fn page_at(bytes: &[u8]) -> Option<(u64, Option<u64>)> {
+/// A page's header, and what it says of the page.
+struct PageHeader {
+    length: u64,
+    /// How many bytes follow the header.
+    body: u64,
+    /// How many cells they hold, unless they are a dictionary.
+    cells: Option<u64>,
+    checksum: Option<u32>,
+}
+
+/// The header that the bytes begin with; `None` for a page that holds neither cells nor a
+/// dictionary.
+fn header_at(bytes: &[u8]) -> Option<PageHeader> {
     const DATA: i64 = 0;
     const DICTIONARY: i64 = 2;
     const DATA_V2: i64 = 3;
-    let (mut kind, mut compressed, mut cells, mut is_known) = (None, None, None, true);
+    let (mut kind, mut body, mut cells, mut checksum, mut is_known) = (None, None, None, None, true);
     let rest = Compact::new(bytes).each_field(&mut |path, found| match (path, found) {
         ([1], CompactValue::Number(number)) => kind = Some(number),
-        ([3], CompactValue::Number(number)) => compressed = u64::try_from(number).ok(),
-        ([2 | 4], CompactValue::Number(_)) | ([5 | 7 | 8], CompactValue::Struct) => {}
+        ([3], CompactValue::Number(number)) => body = u64::try_from(number).ok(),
+        // Its bits are those of a number with a sign.
+        ([4], CompactValue::Number(number)) => match i32::try_from(number) {
+            Ok(number) => checksum = Some(number.cast_unsigned()),
+            Err(_) => is_known = false,
+        },
+        ([2], CompactValue::Number(_)) | ([5 | 7 | 8], CompactValue::Struct) => {}
         ([5 | 8, 1], CompactValue::Number(number)) => cells = u64::try_from(number).ok(),
         ([5, 2..=4] | [7, 1..=3] | [8, 2..=7], CompactValue::Number(_)) => {}
         _ => is_known = false,
     })?;
-    let bytes = (bytes.len() - rest) as u64 + compressed?;
-    match kind.filter(|_| is_known)? {
-        DATA | DATA_V2 => Some((bytes, Some(cells?))),
-        DICTIONARY => Some((bytes, None)),
-        _ => None,
-    }
+    let cells = match kind.filter(|_| is_known)? {
+        DATA | DATA_V2 => Some(cells?),
+        DICTIONARY => None,
+        _ => return None,
+    };
+    Some(PageHeader { length: (bytes.len() - rest) as u64, body: body?, cells, checksum })
+}
+
+/// The checksum of a page's bytes; readers do not ask for it.
+fn checksum_of(file: &mut File, start: u64, length: u64) -> Result<u32> {
+    file.seek(SeekFrom::Start(start))?;
+    let mut checked = CrcReader::new(file.take(length));
+    copy(&mut checked, &mut sink())?;
+    Ok(checked.crc().sum())
 }

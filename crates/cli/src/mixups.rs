@@ -13,8 +13,8 @@ use crate::args::{CatalogWhat, Verb};
 use crate::failure::{Failure, USAGE};
 
 /// So much of a file shows what it is.
-const START_BYTES: u64 = 1 << 12;
-const TABLES: [&str; 9] = ["csv", "tsv", "tab", "ndjson", "jsonl", "parquet", "xlsx", "dta", "txt"];
+const START_BYTES: u64 = 1 << 20;
+const TABLES: [&str; 11] = ["csv", "tsv", "tab", "ndjson", "jsonl", "parquet", "pq", "xlsx", "xlsm", "dta", "txt"];
 const MANIFEST: &str = "datapackage.json";
 
 /// What an argument is.
@@ -44,22 +44,22 @@ impl Given {
         if path.to_str().is_some_and(is_sql) {
             return Given::Sql;
         }
-        if path.join(MANIFEST).is_file() {
+        if has_manifest(path) {
             return Given::Release;
         }
         if !path.is_file() {
             return Given::Other;
-        }
-        if path.parent().is_some_and(|folder| folder.join(MANIFEST).is_file()) {
-            return Given::OfRelease;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let name = ["gz", "zst"].iter().find_map(|packed| name.strip_suffix(&format!(".{packed}"))).unwrap_or(&name);
         let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
         match suffix {
             "html" | "htm" => Given::Report,
+            // It describes a table that was made elsewhere.
+            "toml" if name == "release.toml" => Given::Other,
+            "toml" if holds(path, &["[source]", "[attributes]", "[[rule]]"]) => Given::Policy,
+            _ if path.parent().is_some_and(has_manifest) => Given::OfRelease,
             _ if TABLES.contains(&suffix) => Given::Table,
-            _ if is_policy(path) => Given::Policy,
             _ => Given::Other,
         }
     }
@@ -89,12 +89,17 @@ impl Given {
     }
 }
 
-/// Whether a file begins as policies do.
-fn is_policy(path: &Path) -> bool {
+/// Whether a folder is a release: other data have manifests of this name too.
+fn has_manifest(folder: &Path) -> bool {
+    holds(&folder.join(MANIFEST), &["\"hedgerow\""])
+}
+
+/// Whether a file has one of these words.
+fn holds(path: &Path, words: &[&str]) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
     let text = String::from_utf8_lossy(&start);
-    read.is_ok() && text.lines().any(|line| ["[source]", "[attributes]", "[[rule]]"].contains(&line.trim()))
+    read.is_ok() && words.iter().any(|word| text.contains(word))
 }
 
 /// A failure that is due to a mix-up says so; any other stays as it is.

@@ -105,10 +105,16 @@ impl Calculation {
                 let range = left.combined(*by, right)?;
                 // It is calculated once, with what is expected of the aggregates.
                 let is_whole = *by == Operator::Over && range.number == NumberType::Integer;
-                Some(if is_whole { Range { mean: (left.mean / right.mean).trunc(), ..range } } else { range })
+                Some(if is_whole { Range { mean: without_fraction(left.mean / right.mean), ..range } } else { range })
             }
         }
     }
+}
+
+/// Sums of shares round: what is next to a whole number is meant to be that.
+fn without_fraction(quotient: f64) -> f64 {
+    let nearest = quotient.round();
+    if (quotient - nearest).abs() <= 1e-9 * quotient.abs().max(1.0) { nearest } else { quotient.trunc() }
 }
 
 /// An aggregate of a group.

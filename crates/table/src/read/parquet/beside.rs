@@ -13,10 +13,10 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use super::super::source::open_file;
 use super::compact::{Compact, CompactValue};
-use super::not_parquet;
 use super::page_headers::{pages_of, range_of};
 use super::recount::{misstated, stated_columns};
 use super::writer::Writer;
+use super::{not_parquet, sizes};
 use crate::TableError;
 
 const MAGIC: &[u8] = b"PAR1";
@@ -66,7 +66,7 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     if hidden > 0 {
         found.push(format!("holds {hidden} bytes that belong to no column"));
     }
-    let (mut all_cells, mut misstated_columns) = (true, 0);
+    let (mut all_cells, mut misstated_columns, mut pages_of_groups) = (true, 0, Vec::new());
     let stated = stated_columns(&footer);
     let mut stated = stated.as_slice();
     for group in metadata.row_groups() {
@@ -75,7 +75,10 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
         let of_group = stated.split_off(..group.num_columns().min(stated.len())).unwrap_or_default();
         match pages {
             None => all_cells = false,
-            Some(pages) if writer.is_cluster() => misstated_columns += misstated(path, &file, group, of_group, &pages)?,
+            Some(pages) if writer.is_cluster() => {
+                misstated_columns += misstated(path, &file, group, of_group, &pages)?;
+                pages_of_groups.push(pages);
+            }
             Some(_) => {}
         }
     }
@@ -85,6 +88,9 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     }
     if !all_cells {
         found.push("has pages that hold no cells".to_owned());
+    }
+    if writer == Writer::Spark && all_cells && !sizes::are_true(&footer, &pages_of_groups) {
+        found.push("states sizes or places that its columns do not have".to_owned());
     }
     if misstated_columns > 0 {
         found.push(format!("has statistics or indexes of {misstated_columns} columns that their cells contradict"));

@@ -16,7 +16,7 @@ use parquet::file::serialized_reader::SerializedRowGroupReader;
 
 use super::compact::{Compact, CompactValue};
 use super::counted::{Counted, CountedPages, count, without_sign_of_zero};
-use super::page_headers::PageOfCells;
+use super::page_headers::{ColumnPages, PageOfCells};
 use super::{is_placed, not_parquet};
 use crate::TableError;
 
@@ -56,12 +56,13 @@ pub(super) fn misstated(
     file: &File,
     group: &RowGroupMetaData,
     stated: &[StatedColumn<'_>],
-    pages: &[Vec<PageOfCells>],
+    pages: &[ColumnPages],
 ) -> Result<usize, TableError> {
     let at_path = |error| TableError::io(path, error);
     let properties = Arc::new(ReaderProperties::builder().build());
     let mut found = 0;
     for (place, ((column, stated), pages)) in group.columns().iter().zip(stated).zip(pages).enumerate() {
+        let pages = pages.of_cells.as_slice();
         if !is_placed(column) {
             return Err(not_parquet(path, "a column lies outside of the file"));
         }

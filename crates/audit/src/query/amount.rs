@@ -69,9 +69,10 @@ impl Range {
             (Operator::Over, NumberType::Integer) => quotient(self, with),
             (Operator::Over, NumberType::Mixed) => {
                 // Either may be: within the one or the other.
-                let (whole, real) = (quotient(self, with)?, self.of_reals(by, with)?);
+                let real = Range { number, ..self.of_reals(by, with)? };
+                let Some(whole) = quotient(self, with) else { return Some(real) };
                 let (low, high) = (whole.low.min(real.low), whole.high.max(real.high));
-                Some(Range { low, high, number, defined: whole.defined && real.defined, ..real })
+                Some(Range { low, high, defined: whole.defined && real.defined, ..real })
             }
             _ => self.of_reals(by, with).map(|range| Range { number, ..range }),
         }

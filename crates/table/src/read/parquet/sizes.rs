@@ -6,7 +6,7 @@ use super::page_headers::ColumnPages;
 
 /// Whether a footer states the sizes and places that the columns have, group by group.
 pub(super) fn are_true(footer: &[u8], groups: &[Vec<ColumnPages>]) -> bool {
-    let rows = |group: &[ColumnPages]| group.first().map_or(0, |column| cells(column));
+    let rows = |group: &[ColumnPages]| group.first().map_or(0, cells);
     let all_rows: u64 = groups.iter().map(|group| rows(group)).sum();
     // Of the group and the column that are being read; before the first, there is none.
     let (mut group, mut column) = (None::<usize>, None::<usize>);

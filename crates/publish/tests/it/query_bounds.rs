@@ -459,9 +459,9 @@ impl Term {
         }
     }
 
-    fn of(&self, column: SqlNumber) -> Option<SqlNumber> {
+    fn of(&self, column: Option<SqlNumber>) -> Option<SqlNumber> {
         match self {
-            Term::Column => Some(column),
+            Term::Column => column,
             Term::Written(text) => {
                 Some(text.parse().map_or_else(|_| SqlNumber::Real(number(text)), SqlNumber::Integer))
             }
@@ -506,13 +506,12 @@ fn totals(
         truths.push((format!("SUM({name})"), sum));
         truths.push((format!("AVG({name})"), sum / numbers.len() as f64));
         let is_integer = attribute.policy.contains("type = \"integer\"");
+        let column = kept.iter().map(|&row| attribute.values[row].as_str());
+        let column: Vec<Option<SqlNumber>> =
+            column.map(|value| (!value.is_empty()).then(|| SqlNumber::new(number(value), is_integer))).collect();
         for _ in 0..3 {
             let term = Term::random(rng, 2);
-            let values: Vec<f64> = numbers
-                .iter()
-                .filter_map(|number| term.of(SqlNumber::new(*number, is_integer)))
-                .map(SqlNumber::value)
-                .collect();
+            let values: Vec<f64> = column.iter().filter_map(|value| term.of(*value)).map(SqlNumber::value).collect();
             let sql = term.sql(name);
             truths.push((format!("COUNT({sql})"), values.len() as f64));
             if !values.is_empty() {

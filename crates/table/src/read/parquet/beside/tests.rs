@@ -83,8 +83,8 @@ fn what_is_added_to_a_file_of_spark_is_found() {
     assert_eq!(found(&bytes), ["holds 15 bytes that belong to no column"]);
 }
 
-/// Whatever bit is changed of a text, a number or the bytes of a page, a check sees it. What is not
-/// seen is how a number is written, which encodings are named, and by which build.
+/// Whatever byte is changed of a text, a number or a page, a check sees it. What is not seen is how
+/// a number is written, which encodings are named, and by which build.
 #[test]
 fn no_byte_of_a_file_of_spark_can_be_changed_at_will() {
     const BUILD: &[u8] = b"parquet-mr version 1.16.0 (build 402c3810c372d29603e181771acebfecc71bef61)";
@@ -97,11 +97,29 @@ fn no_byte_of_a_file_of_spark_can_be_changed_at_will() {
         bytes
     };
     for place in (0..honest.len()).filter(|place| !(build..build + BUILD.len()).contains(place)) {
-        let unseen = (0..8).filter(|&bit| found(folder.path(), &changed(place, bit)).is_empty()).count();
-        assert!(
-            unseen <= 4,
-            "{unseen} bits of byte {place} can be anything: {}",
-            honest[place.saturating_sub(9)..place].escape_ascii()
-        );
+        let is_seen = |bit: usize| !found(folder.path(), &changed(place, bit)).is_empty();
+        let near = honest[place.saturating_sub(9)..place].escape_ascii();
+        assert!([6, 4, 1].into_iter().any(is_seen), "byte {place} can be anything, behind {near}");
     }
+}
+
+/// A temporary.
+#[test]
+fn stress() {
+    let Some(folder) = std::env::var_os("HEDGEROW_STRESS") else { return };
+    let (mut bad, mut good) = (0, 0);
+    for directory in std::fs::read_dir(folder).unwrap().flatten() {
+        for file in std::fs::read_dir(directory.path()).unwrap().flatten().map(|entry| entry.path()) {
+            if file.extension().is_some_and(|suffix| suffix == "parquet") {
+                let found = beside_cells(&file);
+                if found.as_ref().is_ok_and(Vec::is_empty) {
+                    good += 1;
+                    continue;
+                }
+                bad += 1;
+                println!("{}: {found:?}", file.display());
+            }
+        }
+    }
+    panic!("{bad} bad, {good} good");
 }

@@ -274,7 +274,7 @@ pub(crate) fn of_line(error: &clap::Error, verb: Option<&str>) -> Option<(String
             let is_free = !word.starts_with('-');
             match (key, verb) {
                 (Some((_, written)), _) => {
-                    let problem = "this is no option: the policy says it".to_owned();
+                    let problem = "not an option: it belongs in the policy".to_owned();
                     (word, problem, format!("write {written} in the policy; docs/policy.md lists all keys"))
                 }
                 (None, Some("publish")) if is_free => {

@@ -14,6 +14,9 @@ use super::refusal::refuse;
 use super::tree::Expression;
 use crate::estimate::predicate::Comparison;
 
+/// Takes a call and gives the place of its aggregate, and its type.
+type TakeCall<'a> = dyn FnMut(&Expression) -> Result<(usize, NumberType), InputError> + 'a;
+
 /// A number for each group.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Calculation {
@@ -25,10 +28,7 @@ pub(crate) enum Calculation {
 
 impl Calculation {
     /// Reads one; `aggregate` takes the calls in it.
-    pub(super) fn read(
-        expression: &Expression,
-        aggregate: &mut dyn FnMut(&Expression) -> Result<(usize, NumberType), InputError>,
-    ) -> Result<Calculation, InputError> {
+    pub(super) fn read(expression: &Expression, aggregate: &mut TakeCall<'_>) -> Result<Calculation, InputError> {
         match expression {
             Expression::Nested(inner) => Calculation::read(inner, aggregate),
             Expression::Number(text) => Ok(Calculation::Number(number(text)?, NumberType::of_literal(text))),
@@ -156,7 +156,7 @@ impl Having {
     pub(super) fn read(
         expression: &Expression,
         negated: bool,
-        aggregate: &mut dyn FnMut(&Expression) -> Result<(usize, NumberType), InputError>,
+        aggregate: &mut TakeCall<'_>,
     ) -> Result<Having, InputError> {
         match expression {
             Expression::Nested(inner) => Having::read(inner, negated, aggregate),

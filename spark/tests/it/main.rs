@@ -12,6 +12,7 @@ use servers::Server;
 #[test]
 fn apache_spark_publishes_what_memory_publishes() {
     let Some(server) = Server::spark("1g") else { return };
+    release::the_files_of_a_cluster_are_held_against_their_cells(&server.address());
     same::adult(&server.address());
     same::adult_divided(&server.address());
     same::adult_in_buckets(&server.address());
@@ -20,7 +21,6 @@ fn apache_spark_publishes_what_memory_publishes() {
     same::tables_and_queries(&server.address());
     release::a_release_is_checked_by_the_cluster(&server.address());
     release::the_command_publishes_and_checks(&server.address());
-    release::the_files_of_a_cluster_are_held_against_their_cells(&server.address());
     failures::a_failing_job_discloses_nothing(&server.address());
 }
 

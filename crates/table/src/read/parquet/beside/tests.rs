@@ -102,24 +102,3 @@ fn no_byte_of_a_file_of_spark_can_be_changed_at_will() {
         assert!([6, 4, 1].into_iter().any(is_seen), "byte {place} can be anything, behind {near}");
     }
 }
-
-/// A temporary.
-#[test]
-fn stress() {
-    let Some(folder) = std::env::var_os("HEDGEROW_STRESS") else { return };
-    let (mut bad, mut good) = (0, 0);
-    for directory in std::fs::read_dir(folder).unwrap().flatten() {
-        for file in std::fs::read_dir(directory.path()).unwrap().flatten().map(|entry| entry.path()) {
-            if file.extension().is_some_and(|suffix| suffix == "parquet") {
-                let found = beside_cells(&file);
-                if found.as_ref().is_ok_and(Vec::is_empty) {
-                    good += 1;
-                    continue;
-                }
-                bad += 1;
-                println!("{}: {found:?}", file.display());
-            }
-        }
-    }
-    panic!("{bad} bad, {good} good");
-}

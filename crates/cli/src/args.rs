@@ -291,7 +291,8 @@ Examples:
 What is answered:
   SELECT    columns; COUNT(*), COUNT(column), COUNT(DISTINCT column), SUM, AVG, MIN, MAX, MEDIAN,
             QUANTILE(column, 0.9), STDDEV, STDDEV_POP, VARIANCE; or *; each with AS. Aggregates take
-            + - * / and CASE WHEN … THEN … ELSE … END over columns, and may be calculated with
+            + - * / and CASE WHEN … THEN … ELSE … END over columns, and may be calculated with;
+            integers are divided without the fraction, as in SQLite: write age / 2.0 to keep it
   FROM      any name: the release is one table
   WHERE     a column compared with values by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL;
             AND, OR, NOT; a label in quotes stands for all that it covers

@@ -37,6 +37,15 @@ impl Failure {
         Failure::Usage { place: place.into(), problem: problem.into(), hint: hint.into() }
     }
 
+    /// Whether what was given cannot be used: the user can give something else.
+    pub(crate) fn is_of_arguments(&self) -> bool {
+        match self {
+            Failure::Hedgerow(error) => error.exit_code() == USAGE || error.kind() == ErrorKind::Io,
+            Failure::Usage { .. } => true,
+            Failure::Output(_) | Failure::Panicked => false,
+        }
+    }
+
     pub(crate) fn report(self) -> ExitCode {
         let (message, code) = match self {
             Failure::Hedgerow(error) if error.kind() == ErrorKind::Canceled && memory::is_exceeded() => {

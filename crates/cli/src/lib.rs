@@ -7,6 +7,7 @@ mod args;
 mod failure;
 mod interrupt;
 mod memory;
+mod mixups;
 mod progress;
 mod text;
 mod verbs;
@@ -35,11 +36,17 @@ pub fn run(arguments: &[OsString]) -> u8 {
     }
     let code = match Arguments::try_parse_from(arguments) {
         Ok(parsed) => number(run_verb(&parsed, arguments)),
-        Err(message) => {
-            // Help and versions come this way too. A closed terminal is not a failure.
-            let _ = message.print();
-            u8::try_from(message.exit_code()).unwrap_or(failure::USAGE)
-        }
+        Err(message) => match mixups::of_line(&message, arguments.get(1).and_then(|word| word.to_str())) {
+            Some((text, code)) => {
+                say(&text);
+                code
+            }
+            None => {
+                // Help and versions come this way too. A closed terminal is not a failure.
+                let _ = message.print();
+                u8::try_from(message.exit_code()).unwrap_or(failure::USAGE)
+            }
+        },
     };
     // Within another program, such as Python, nothing else flushes it.
     let _ = std::io::stdout().flush();
@@ -80,7 +87,7 @@ fn run_verb(arguments: &Arguments, words: &[OsString]) -> ExitCode {
     }
     match outcome {
         Ok(code) => code,
-        Err(failure) => failure.report(),
+        Err(failure) => mixups::explained(&arguments.verb, failure).report(),
     }
 }
 

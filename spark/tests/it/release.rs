@@ -43,6 +43,41 @@ pub(crate) fn a_release_is_checked_by_the_cluster(address: &str) {
     assert!(found.guarantees.iter().any(|claim| !claim.holds));
 }
 
+/// Equal texts, texts that statistics cut, missing values and zeros with a sign: what a cluster
+/// states of them is true, and a changed statement is found.
+pub(crate) fn the_files_of_a_cluster_are_held_against_their_cells(address: &str) {
+    let rest = "[attributes]\nage = { role = \"quasi\", hierarchy = { widths = [10] } }\nland = { role = \"plain\" }\n\
+                note = { role = \"plain\" }\npaid = { role = \"plain\" }\nsince = { role = \"plain\" }\n\
+                [[rule]]\nrequire = { model = \"k-anonymity\", k = 2 }\n";
+    let query = "SELECT CAST(id % 30 AS INT) AS age, 'here' AS land, \
+                 CASE WHEN id % 3 = 0 THEN repeat('a long label ', 6) WHEN id % 3 = 1 THEN repeat('é', 40) END AS note, \
+                 IF(id % 4 = 0, NULL, CAST(id % 2 AS DOUBLE) * -0.5) AS paid, \
+                 DATE '2024-01-01' + CAST(id % 5 AS INT) AS since FROM range(300)";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("people.csv"), "age\n1\n").unwrap();
+    let there = format!("engine = \"{address}\"\nquery = \"{query}\"");
+    let twins = Twins::with_sources(folder, "path = \"people.csv\"", &there, rest);
+    hedgerow_spark::publish(&twins.there, twins.at("release")).unwrap();
+    let check = || hedgerow::Release::open(twins.at("release")).unwrap().check().unwrap();
+    let found = check();
+    assert!(found.holds(), "{:?}", found.contradictions);
+    let table = twins.at("release/data.parquet");
+    let file = match std::fs::read_dir(&table) {
+        Ok(mut parts) => parts.next().unwrap().unwrap().path(),
+        Err(_) => table,
+    };
+    let mut bytes = std::fs::read(&file).unwrap();
+    let place = bytes.windows(4).rposition(|window| window == b"here").unwrap();
+    bytes[place..place + 4].copy_from_slice(b"Anna");
+    std::fs::write(&file, bytes).unwrap();
+    let found = check();
+    assert!(
+        found.contradictions.iter().any(|problem| problem.contains("that their cells contradict")),
+        "{:?}",
+        found.contradictions
+    );
+}
+
 pub(crate) fn the_command_publishes_and_checks(address: &str) {
     let twins = Twins::new(tempfile::tempdir().unwrap(), address, &adult_source(), &adult_policy(5));
     // A path relative to the policy's folder, which the server does not know.

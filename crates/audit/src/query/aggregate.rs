@@ -6,6 +6,7 @@ use hedgerow_table::{InputError, Kind};
 use super::amount::{self, Amount};
 use super::columns::{Columns, column_of, hyphen};
 use super::comparison::Reader;
+use super::division::NumberType;
 use super::expression::FUNCTIONS;
 use super::refusal::{refuse, shortened};
 use super::tree::{Argument, Call, Expression};
@@ -80,6 +81,19 @@ pub(crate) struct Aggregates {
 }
 
 impl Aggregates {
+    /// The type of an aggregate by its place.
+    pub(super) fn number(&self, place: usize, columns: &Columns<'_>) -> NumberType {
+        let of_argument = |of: Of| match of {
+            Of::Column(column) => NumberType::of(columns.all[column].axis.kind),
+            Of::Amount(amount) => self.amounts[amount].number().unwrap_or(NumberType::Real),
+        };
+        match self.all[place] {
+            What::Count | What::CountOf(_) | What::Distinct(_) => NumberType::Integer,
+            What::Sum(of) | What::Least(of) | What::Greatest(of) => of_argument(of),
+            What::Mean(_) | What::Quantile(..) | What::Deviation { .. } => NumberType::Real,
+        }
+    }
+
     /// The place of an aggregate, and its name as a heading.
     pub(super) fn add(
         &mut self,

@@ -9,6 +9,7 @@ use hedgerow_table::InputError;
 use super::columns::{Columns, column_of, hyphen};
 use super::comparison::Reader;
 use super::condition::Condition;
+use super::division::{NumberType, quotient};
 use super::refusal::refuse;
 use super::tree::{ARITHMETIC, Expression};
 use crate::estimate::regions::{MISSING, Portion};
@@ -18,8 +19,8 @@ const BRANCHES_MAX: usize = 256;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Amount {
-    Number(f64),
-    Column(usize),
+    Number(f64, NumberType),
+    Column(usize, NumberType),
     Combined(Box<Amount>, Operator, Box<Amount>),
     /// The first whose condition holds, else the last; nothing is missing.
     Case(Vec<(Condition, Amount)>, Option<Box<Amount>>),
@@ -51,17 +52,33 @@ pub(crate) struct Range {
     pub(crate) mean: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    pub(crate) number: NumberType,
     /// Whether it is a number in every table: nothing is missing, nothing divided by zero.
     pub(crate) defined: bool,
 }
 
 impl Range {
-    pub(crate) fn point(value: f64) -> Range {
-        Range { mean: value, low: value, high: value, defined: true }
+    pub(crate) fn point(value: f64, number: NumberType) -> Range {
+        Range { mean: value, low: value, high: value, number, defined: true }
     }
 
     /// `None` where the result is never defined: a division by nothing but zero.
     pub(crate) fn combined(self, by: Operator, with: Range) -> Option<Range> {
+        let number = self.number.combined(with.number);
+        match (by, number) {
+            (Operator::Over, NumberType::Integer) => quotient(self, with),
+            (Operator::Over, NumberType::Mixed) => {
+                // Either may be: within the one or the other.
+                let real = Range { number, ..self.of_reals(by, with)? };
+                let Some(whole) = quotient(self, with) else { return Some(real) };
+                let (low, high) = (whole.low.min(real.low), whole.high.max(real.high));
+                Some(Range { low, high, defined: whole.defined && real.defined, ..real })
+            }
+            _ => self.of_reals(by, with).map(|range| Range { number, ..range }),
+        }
+    }
+
+    fn of_reals(self, by: Operator, with: Range) -> Option<Range> {
         let ends = |of: fn(f64, f64) -> f64| {
             let all =
                 [of(self.low, with.low), of(self.low, with.high), of(self.high, with.low), of(self.high, with.high)];
@@ -83,7 +100,8 @@ impl Range {
         };
         let divides_by_zero = by == Operator::Over && with.low <= 0.0 && with.high >= 0.0;
         let defined = self.defined && with.defined && !divides_by_zero;
-        Some(Range { mean: if mean.is_finite() { mean } else { f64::NAN }, low, high, defined })
+        let number = NumberType::Real;
+        Some(Range { mean: if mean.is_finite() { mean } else { f64::NAN }, low, high, number, defined })
     }
 }
 
@@ -99,8 +117,8 @@ impl Amount {
 
     fn collect(&self, predicates: &[(usize, crate::estimate::predicate::Predicate)], found: &mut Vec<usize>) {
         match self {
-            Amount::Number(_) => {}
-            Amount::Column(column) => found.push(*column),
+            Amount::Number(..) => {}
+            Amount::Column(column, _) => found.push(*column),
             Amount::Combined(left, _, right) => {
                 left.collect(predicates, found);
                 right.collect(predicates, found);
@@ -118,8 +136,8 @@ impl Amount {
     /// The columns whose numbers it calculates with; those of conditions are not among them.
     pub(crate) fn numbers(&self) -> Vec<usize> {
         match self {
-            Amount::Number(_) => Vec::new(),
-            Amount::Column(column) => vec![*column],
+            Amount::Number(..) => Vec::new(),
+            Amount::Column(column, _) => vec![*column],
             Amount::Combined(left, _, right) => [left.numbers(), right.numbers()].concat(),
             Amount::Case(branches, last) => {
                 let amounts = branches.iter().map(|(_, amount)| amount).chain(last.as_deref());
@@ -128,14 +146,26 @@ impl Amount {
         }
     }
 
+    /// The type of its values; `None` where it has none.
+    pub(crate) fn number(&self) -> Option<NumberType> {
+        match self {
+            Amount::Number(_, number) | Amount::Column(_, number) => Some(*number),
+            Amount::Combined(left, _, right) => Some(left.number()?.combined(right.number()?)),
+            Amount::Case(branches, last) => {
+                let amounts = branches.iter().map(|(_, amount)| amount).chain(last.as_deref());
+                amounts.filter_map(Amount::number).reduce(NumberType::or)
+            }
+        }
+    }
+
     /// With every column in one region; `None` is missing. `holds` says which predicates do there.
     pub(crate) fn at<'p>(&self, part: &impl Fn(usize) -> &'p Portion, holds: &impl Fn(u32) -> bool) -> Option<Range> {
         match self {
-            Amount::Number(value) => Some(Range::point(*value)),
-            Amount::Column(column) => {
+            Amount::Number(value, number) => Some(Range::point(*value, *number)),
+            Amount::Column(column, number) => {
                 let part = part(*column);
                 let Portion { mean, low, high, .. } = *part;
-                (part.region != MISSING).then_some(Range { mean, low, high, defined: true })
+                (part.region != MISSING).then_some(Range { mean, low, high, number: *number, defined: true })
             }
             Amount::Combined(left, by, right) => left.at(part, holds)?.combined(*by, right.at(part, holds)?),
             Amount::Case(branches, last) => {
@@ -159,9 +189,9 @@ pub(super) fn read(
     let read_inner = |inner: &Expression, reader: &mut Reader<'_, '_>| read(inner, columns, reader);
     match expression {
         Expression::Nested(inner) => read_inner(inner, reader),
-        Expression::Number(text) => Ok(Amount::Number(number(text)?)),
+        Expression::Number(text) => Ok(Amount::Number(number(text)?, NumberType::of_literal(text))),
         Expression::Minus(inner) => {
-            let zero = Box::new(Amount::Number(0.0));
+            let zero = Box::new(Amount::Number(0.0, NumberType::Integer));
             Ok(Amount::Combined(zero, Operator::Minus, Box::new(read_inner(inner, reader)?)))
         }
         Expression::Name { .. } => {
@@ -173,7 +203,7 @@ pub(super) fn read(
                 let problem = format!("`{}` holds no numbers to calculate with", named.column.name);
                 return refuse(problem, "count its values: COUNT(*) with GROUP BY");
             }
-            Ok(Amount::Column(column))
+            Ok(Amount::Column(column, NumberType::of(named.axis.kind)))
         }
         Expression::Combined { parts, operators } => {
             if let Some(hint) = hyphen(expression, columns) {

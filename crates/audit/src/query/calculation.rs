@@ -9,31 +9,32 @@ use hedgerow_table::InputError;
 
 use super::amount::{Operator, Range, folded, number};
 use super::answer::Estimate;
+use super::division::NumberType;
 use super::refusal::refuse;
 use super::tree::Expression;
 use crate::estimate::predicate::Comparison;
 
+/// Takes a call and gives the place of its aggregate, and its type.
+type TakeCall<'a> = dyn FnMut(&Expression) -> Result<(usize, NumberType), InputError> + 'a;
+
 /// A number for each group.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Calculation {
-    Number(f64),
+    Number(f64, NumberType),
     /// By its place among the aggregates of the query.
-    Aggregate(usize),
+    Aggregate(usize, NumberType),
     Combined(Box<Calculation>, Operator, Box<Calculation>),
 }
 
 impl Calculation {
     /// Reads one; `aggregate` takes the calls in it.
-    pub(super) fn read(
-        expression: &Expression,
-        aggregate: &mut dyn FnMut(&Expression) -> Result<usize, InputError>,
-    ) -> Result<Calculation, InputError> {
+    pub(super) fn read(expression: &Expression, aggregate: &mut TakeCall<'_>) -> Result<Calculation, InputError> {
         match expression {
             Expression::Nested(inner) => Calculation::read(inner, aggregate),
-            Expression::Number(text) => Ok(Calculation::Number(number(text)?)),
+            Expression::Number(text) => Ok(Calculation::Number(number(text)?, NumberType::of_literal(text))),
             Expression::Minus(inner) => {
                 let inner = Calculation::read(inner, aggregate)?;
-                let zero = Box::new(Calculation::Number(0.0));
+                let zero = Box::new(Calculation::Number(0.0, NumberType::Integer));
                 Ok(Calculation::Combined(zero, Operator::Minus, Box::new(inner)))
             }
             Expression::Combined { parts, operators } => {
@@ -41,7 +42,10 @@ impl Calculation {
                     parts.iter().map(|part| Calculation::read(part, aggregate)).collect::<Result<Vec<_>, _>>()?;
                 folded(parts, operators, |left, by, right| Calculation::Combined(Box::new(left), by, Box::new(right)))
             }
-            Expression::Call(_) => Ok(Calculation::Aggregate(aggregate(expression)?)),
+            Expression::Call(_) => {
+                let (place, number) = aggregate(expression)?;
+                Ok(Calculation::Aggregate(place, number))
+            }
             Expression::Name { .. } => {
                 refuse("a column among aggregates", "calculate within the aggregate, or use WHERE for a column")
             }
@@ -64,8 +68,8 @@ impl Calculation {
     /// The places of the aggregates in it.
     pub(crate) fn aggregates(&self) -> Vec<usize> {
         match self {
-            Calculation::Number(_) => Vec::new(),
-            Calculation::Aggregate(place) => vec![*place],
+            Calculation::Number(..) => Vec::new(),
+            Calculation::Aggregate(place, _) => vec![*place],
             Calculation::Combined(left, _, right) => [left.aggregates(), right.aggregates()].concat(),
         }
     }
@@ -73,7 +77,7 @@ impl Calculation {
     /// From the aggregates of a group.
     pub(crate) fn of(&self, found: &[Aggregated]) -> Estimate {
         match self {
-            Calculation::Aggregate(place) => found[*place].estimate,
+            Calculation::Aggregate(place, _) => found[*place].estimate,
             _ => match self.range(found) {
                 Some(Range { mean, low, high, .. }) => {
                     // Rounding may put what is expected next to its bounds.
@@ -89,15 +93,28 @@ impl Calculation {
     /// `None` where the result is not a number: an aggregate of no rows, or a division by zero.
     fn range(&self, found: &[Aggregated]) -> Option<Range> {
         match self {
-            Calculation::Number(value) => Some(Range::point(*value)),
-            Calculation::Aggregate(place) => {
+            Calculation::Number(value, number) => Some(Range::point(*value, *number)),
+            Calculation::Aggregate(place, number) => {
                 let Aggregated { estimate: Estimate { estimate, certain, possible, .. }, defined } = found[*place];
                 let is_number = !certain.is_nan() && !possible.is_nan();
-                is_number.then_some(Range { mean: estimate, low: certain, high: possible, defined })
+                let (mean, low, high) = (estimate, certain, possible);
+                is_number.then_some(Range { mean, low, high, number: *number, defined })
             }
-            Calculation::Combined(left, by, right) => left.range(found)?.combined(*by, right.range(found)?),
+            Calculation::Combined(left, by, right) => {
+                let (left, right) = (left.range(found)?, right.range(found)?);
+                let range = left.combined(*by, right)?;
+                // It is calculated once, with what is expected of the aggregates.
+                let is_whole = *by == Operator::Over && range.number == NumberType::Integer;
+                Some(if is_whole { Range { mean: without_fraction(left.mean / right.mean), ..range } } else { range })
+            }
         }
     }
+}
+
+/// Sums of shares round: what is next to a whole number is meant to be that.
+fn without_fraction(quotient: f64) -> f64 {
+    let nearest = quotient.round();
+    if (quotient - nearest).abs() <= 1e-9 * quotient.abs().max(1.0) { nearest } else { quotient.trunc() }
 }
 
 /// An aggregate of a group.
@@ -139,7 +156,7 @@ impl Having {
     pub(super) fn read(
         expression: &Expression,
         negated: bool,
-        aggregate: &mut dyn FnMut(&Expression) -> Result<usize, InputError>,
+        aggregate: &mut TakeCall<'_>,
     ) -> Result<Having, InputError> {
         match expression {
             Expression::Nested(inner) => Having::read(inner, negated, aggregate),

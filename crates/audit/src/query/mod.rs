@@ -51,6 +51,7 @@ mod condition;
 mod decomposed;
 mod diagram;
 mod distinct;
+mod division;
 mod expression;
 mod generalized;
 mod open;
@@ -194,7 +195,7 @@ fn label(columns: &Columns<'_>, column: usize, code: u32) -> AnswerCell {
 fn heading(query: &Query, columns: &Columns<'_>, name: &str, what: &Shown) -> AnswerColumn {
     let kind = match what {
         Shown::Column(column) => ColumnKind::Label { number: columns.all[*column].column.domain.kind().is_number() },
-        Shown::Calculated(Calculation::Aggregate(place)) => match query.aggregates.all[*place] {
+        Shown::Calculated(Calculation::Aggregate(place, _)) => match query.aggregates.all[*place] {
             what if what.is_count() => ColumnKind::Count,
             what if is_of_days(what, columns) => ColumnKind::Day,
             _ => ColumnKind::Amount,

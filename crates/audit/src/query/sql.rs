@@ -7,6 +7,7 @@ use super::calculation::{Calculation, Having};
 use super::columns::{Columns, column_of, hyphen, plain};
 use super::comparison::Reader;
 use super::condition::{Condition, Where};
+use super::division::NumberType;
 use super::refusal::{refuse, shortened};
 use super::tree::{Expression, Item, Limit, Select};
 
@@ -87,15 +88,18 @@ fn read_with(select: &Select, columns: &Columns<'_>, with_condition: bool) -> Re
     Ok(Query { outputs, groups, aggregates, condition, having, order, limit, notes })
 }
 
-/// The place of the aggregate that a call names.
+/// The place of the aggregate that a call names, and its type.
 fn called(
     expression: &Expression,
     columns: &Columns<'_>,
     aggregates: &mut Aggregates,
     reader: &mut Reader<'_, '_>,
-) -> Result<usize, InputError> {
+) -> Result<(usize, NumberType), InputError> {
     match expression {
-        Expression::Call(call) => aggregates.add(call, columns, reader).map(|(place, _)| place),
+        Expression::Call(call) => {
+            let (place, _) = aggregates.add(call, columns, reader)?;
+            Ok((place, aggregates.number(place, columns)))
+        }
         other => refuse(format!("{} stands where an aggregate is expected", other.kind()), "write COUNT(*)"),
     }
 }
@@ -134,7 +138,7 @@ fn outputs(
         let (what, name) = match expression {
             Expression::Call(call) => {
                 let (place, name) = aggregates.add(call, columns, reader)?;
-                (Shown::Calculated(Calculation::Aggregate(place)), name)
+                (Shown::Calculated(Calculation::Aggregate(place, aggregates.number(place, columns))), name)
             }
             other if Calculation::contains_aggregate(other) => {
                 let calculated = Calculation::read(other, &mut |call| called(call, columns, aggregates, reader))?;

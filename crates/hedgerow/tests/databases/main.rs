@@ -3,6 +3,7 @@
 //! SQLite needs nothing. PostgreSQL is a real server from Debian's package in a temporary folder,
 //! started and stopped by each test.
 
+mod arithmetic;
 mod postgres;
 mod random;
 mod server;

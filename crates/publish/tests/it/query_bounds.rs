@@ -401,6 +401,83 @@ fn within(found: &Estimate, truth: f64) -> bool {
     found.certain - slack <= truth && truth <= found.possible + slack
 }
 
+/// A number as SQLite calculates with it.
+#[derive(Clone, Copy)]
+enum SqlNumber {
+    Integer(i64),
+    Real(f64),
+}
+
+impl SqlNumber {
+    fn new(number: f64, is_integer: bool) -> SqlNumber {
+        if is_integer { SqlNumber::Integer(number as i64) } else { SqlNumber::Real(number) }
+    }
+
+    fn value(self) -> f64 {
+        match self {
+            SqlNumber::Integer(number) => number as f64,
+            SqlNumber::Real(number) => number,
+        }
+    }
+
+    /// A division by zero is no number; that of two integers has no fraction.
+    fn combined(self, by: char, with: SqlNumber) -> Option<SqlNumber> {
+        let (a, b) = (self.value(), with.value());
+        match (self, with, by) {
+            (_, _, '/') if b == 0.0 => None,
+            (SqlNumber::Integer(a), SqlNumber::Integer(b), _) => Some(SqlNumber::Integer(match by {
+                '+' => a + b,
+                '-' => a - b,
+                '*' => a * b,
+                _ => a / b,
+            })),
+            (_, _, '+') => Some(SqlNumber::Real(a + b)),
+            (_, _, '-') => Some(SqlNumber::Real(a - b)),
+            (_, _, '*') => Some(SqlNumber::Real(a * b)),
+            _ => Some(SqlNumber::Real(a / b)),
+        }
+    }
+}
+
+/// Arithmetic over a column.
+enum Term {
+    Column,
+    Written(&'static str),
+    Combined(Box<Term>, char, Box<Term>),
+}
+
+impl Term {
+    fn random(rng: &mut StdRng, depth: usize) -> Term {
+        let combined = |rng: &mut StdRng| {
+            let by = *['/', '/', '/', '+', '-', '*'].choose(rng).unwrap();
+            Term::Combined(Box::new(Term::random(rng, depth - 1)), by, Box::new(Term::random(rng, depth - 1)))
+        };
+        match rng.random_range(0..6) {
+            0..3 if depth > 0 => combined(rng),
+            3 => Term::Written(["0", "1", "2", "-2", "3", "-7", "40", "2.0", "0.5", "-3e0"].choose(rng).unwrap()),
+            _ => Term::Column,
+        }
+    }
+
+    fn of(&self, column: Option<SqlNumber>) -> Option<SqlNumber> {
+        match self {
+            Term::Column => column,
+            Term::Written(text) => {
+                Some(text.parse().map_or_else(|_| SqlNumber::Real(number(text)), SqlNumber::Integer))
+            }
+            Term::Combined(left, by, right) => left.of(column)?.combined(*by, right.of(column)?),
+        }
+    }
+
+    fn sql(&self, column: &str) -> String {
+        match self {
+            Term::Column => column.to_owned(),
+            Term::Written(text) => (*text).to_owned(),
+            Term::Combined(left, by, right) => format!("({} {by} {})", left.sql(column), right.sql(column)),
+        }
+    }
+}
+
 /// Aggregates over all rows that fulfil a condition.
 fn totals(
     release: &Release,
@@ -428,6 +505,26 @@ fn totals(
         let sum: f64 = numbers.iter().sum();
         truths.push((format!("SUM({name})"), sum));
         truths.push((format!("AVG({name})"), sum / numbers.len() as f64));
+        let is_integer = attribute.policy.contains("type = \"integer\"");
+        let column = kept.iter().map(|&row| attribute.values[row].as_str());
+        let column: Vec<Option<SqlNumber>> =
+            column.map(|value| (!value.is_empty()).then(|| SqlNumber::new(number(value), is_integer))).collect();
+        for _ in 0..3 {
+            let term = Term::random(rng, 2);
+            let values: Vec<f64> = column.iter().filter_map(|value| term.of(*value)).map(SqlNumber::value).collect();
+            let sql = term.sql(name);
+            truths.push((format!("COUNT({sql})"), values.len() as f64));
+            if !values.is_empty() {
+                let sum: f64 = values.iter().sum();
+                truths.push((format!("SUM({sql})"), sum));
+                truths.push((format!("AVG({sql})"), sum / values.len() as f64));
+                truths.push((format!("MAX({sql})"), values.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
+            }
+        }
+        let sum_of = if is_integer { SqlNumber::Integer(sum as i64) } else { SqlNumber::Real(sum) };
+        if let Some(ratio) = sum_of.combined('/', SqlNumber::Integer(kept.len() as i64)) {
+            truths.push((format!("SUM({name}) / COUNT(*)"), ratio.value()));
+        }
         truths.push((format!("MIN({name})"), numbers.iter().copied().fold(f64::INFINITY, f64::min)));
         truths.push((format!("MAX({name})"), numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
     }

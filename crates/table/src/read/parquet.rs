@@ -12,6 +12,7 @@ mod hybrid;
 mod page_headers;
 mod pages;
 mod recount;
+mod sizes;
 #[cfg(test)]
 pub(super) mod tests;
 mod texts;

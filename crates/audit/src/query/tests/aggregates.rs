@@ -79,7 +79,18 @@ fn truths(rows: &[&TestRow], case: &Test) -> Vec<(&'static str, Option<f64>)> {
         .filter_map(|row| if truth(case, row) == Some(true) { age(row).map(|age| age * 2.0 + 1.0) } else { Some(-1.0) })
         .collect();
     let held = rows.iter().filter(|row| truth(case, row) == Some(true)).count() as f64;
-    let calculated: Vec<f64> = ages.iter().map(|age| (3.0 - age) * 2.0 / 4.0).collect();
+    // Integers are divided without the fraction, toward zero; by zero, there is no number.
+    let each = |of: &dyn Fn(i64) -> Option<i64>| -> Vec<f64> {
+        ages.iter().filter_map(|age| of(*age as i64)).map(|value| value as f64).collect()
+    };
+    let of_mixed = rows.iter().filter_map(|row| match truth(case, row) {
+        Some(true) => age(row).map(|age| (age as i64 / 2) as f64),
+        _ => Some(1.25),
+    });
+    let of_mixed: Vec<f64> = of_mixed.collect();
+    let halves: Vec<f64> = ages.iter().map(|age| age / 2.0).collect();
+    let sevenths = each(&|age| 7i64.checked_div(3 - age));
+    let mean = |values: &[f64]| sum(values).map(|sum| sum / values.len() as f64);
     vec![
         ("MIN(age)", quantile(0.0)),
         ("MAX(age)", quantile(1.0)),
@@ -89,10 +100,16 @@ fn truths(rows: &[&TestRow], case: &Test) -> Vec<(&'static str, Option<f64>)> {
         ("VAR_SAMP(age)", sample()),
         ("COUNT(DISTINCT age)", count(rows.iter().filter_map(|row| shown(&row[0])).collect())),
         ("COUNT(DISTINCT color)", count(rows.iter().filter_map(|row| shown(&row[1])).collect())),
-        ("SUM((3 - age) * 2 / 4)", sum(&calculated)),
+        ("SUM((3 - age) * 2 / 4)", sum(&each(&|age| Some((3 - age) * 2 / 4)))),
         ("SUM(CASE … END)", sum(&of_case)),
         ("COUNT(CASE … END)", Some(held)),
-        ("ratio", sum(&ages).map(|ages| ages / rows.len() as f64 + 1.0)),
+        ("ratio", sum(&ages).map(|ages| (ages as i64 / rows.len() as i64) as f64 + 1.0)),
+        ("AVG(age / -2)", mean(&each(&|age| Some(age / -2)))),
+        ("AVG(age / 2.0)", mean(&halves)),
+        ("sevenths", sum(&sevenths)),
+        ("how_many", Some(sevenths.len() as f64)),
+        ("mixed", sum(&of_mixed)),
+        ("real_ratio", sum(&of_mixed).map(|mixed| mixed / 2.0)),
     ]
 }
 
@@ -113,11 +130,13 @@ fn every_table_lies_within_the_bounds() {
             "SELECT MIN(age), MAX(age), MEDIAN(age), QUANTILE(age, 0.25), STDDEV_POP(age), VAR_SAMP(age), \
              COUNT(DISTINCT age), COUNT(DISTINCT color), SUM((3 - age) * 2 / 4), \
              SUM(CASE WHEN {case_sql} THEN age * 2 + 1 ELSE -1 END), COUNT(CASE WHEN {case_sql} THEN 1 END), \
-             SUM(age) / COUNT(*) + 1 AS ratio FROM data WHERE {wanted_sql}"
+             SUM(age) / COUNT(*) + 1 AS ratio, AVG(age / -2), AVG(age / 2.0), SUM(7 / (3 - age)) AS sevenths, \
+             COUNT(7 / (3 - age)) AS how_many, SUM(CASE WHEN {case_sql} THEN age ELSE 2.5 END / 2) AS mixed, \
+             SUM(CASE WHEN {case_sql} THEN age ELSE 2.5 END / 2) / 2.0 AS real_ratio FROM data WHERE {wanted_sql}"
         );
         let found = run(&release, &sql);
         let line = &found["answer"][0];
-        let mut ends: Vec<(f64, f64)> = vec![(f64::INFINITY, f64::NEG_INFINITY); 12];
+        let mut ends: Vec<(f64, f64)> = vec![(f64::INFINITY, f64::NEG_INFINITY); 18];
         for table in tables(&rows) {
             let kept: Vec<&TestRow> = table.iter().filter(|row| truth(&wanted, row) == Some(true)).collect();
             for ((name, truth), ends) in truths(&kept, &case).into_iter().zip(&mut ends) {
@@ -152,9 +171,10 @@ fn plain_columns_have_exact_answers() {
     let rows: Vec<Vec<&TestLabel>> = rows.iter().map(|row| row.iter().collect()).collect();
     let release = release_of(&NAMES, &KINDS, &rows);
     let sql = "SELECT MIN(age), MAX(age), MEDIAN(age), QUANTILE(age, 0.9), STDDEV(age), COUNT(DISTINCT age), \
-               COUNT(DISTINCT color), SUM(age * 2), AVG(CASE WHEN age > 5 THEN 1 ELSE 0 END) FROM data";
+               COUNT(DISTINCT color), SUM(age * 2), AVG(CASE WHEN age > 5 THEN 1 ELSE 0 END), \
+               AVG(age / 2), SUM(age / -4), COUNT(age / (age - 7)), SUM(age) / COUNT(*), AVG(age) / 2 FROM data";
     let line = &run(&release, sql)["answer"][0];
-    let expected = [4.0, 10.0, 7.0, 9.1, 6f64.sqrt(), 3.0, 1.0, 56.0, 0.75];
+    let expected = [4.0, 10.0, 7.0, 9.1, 6f64.sqrt(), 3.0, 1.0, 56.0, 0.75, 3.25, -5.0, 2.0, 7.0, 3.5];
     for ((name, found), expected) in line.as_object().unwrap().iter().zip(expected) {
         for part in ["estimate", "certain", "possible"] {
             let value = found[part].as_f64().unwrap_or_else(|| panic!("{name}: {found}"));

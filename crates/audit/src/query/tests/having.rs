@@ -68,7 +68,8 @@ fn aggregate(name: &str, rows: &[&Vec<Value>]) -> Option<f64> {
         "COUNT(*)" => Some(rows.len() as f64),
         "COUNT(age)" => Some(count),
         "SUM(age)" => sum,
-        "AVG(age)" | "SUM(age) / COUNT(age)" => sum.map(|sum| sum / count),
+        "AVG(age)" => sum.map(|sum| sum / count),
+        "SUM(age) / COUNT(age)" => sum.map(|sum| (sum / count).trunc()),
         "MIN(age)" => ages.into_iter().reduce(f64::min),
         "MAX(age)" => ages.into_iter().reduce(f64::max),
         "VAR_SAMP(age)" => {

@@ -13,13 +13,14 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use super::super::source::open_file;
 use super::compact::{Compact, CompactValue};
-use super::not_parquet;
 use super::page_headers::{pages_of, range_of};
 use super::recount::{misstated, stated_columns};
 use super::writer::Writer;
+use super::{not_parquet, sizes};
 use crate::TableError;
 
-const MAGIC_BYTES: u64 = 4;
+const MAGIC: &[u8] = b"PAR1";
+const MAGIC_BYTES: u64 = MAGIC.len() as u64;
 /// The length of the footer, and the magic.
 const TAIL_BYTES: u64 = 8;
 const CHUNK_BYTES: usize = 1 << 16;
@@ -45,10 +46,6 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     let (mut file, length) = open_file(path)?;
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|error| not_parquet(path, error))?;
     let writer = Writer::of(metadata.file_metadata());
-    // Honest statistics of Apache Spark can differ from what is counted here.
-    if writer == Writer::Spark {
-        return Ok(Vec::new());
-    }
     let mut found = Vec::new();
     if writer == Writer::Unknown {
         found.push("is of another program than those that write releases".to_owned());
@@ -69,7 +66,7 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     if hidden > 0 {
         found.push(format!("holds {hidden} bytes that belong to no column"));
     }
-    let (mut all_cells, mut misstated_columns) = (true, 0);
+    let (mut all_cells, mut misstated_columns, mut pages_of_groups) = (true, 0, Vec::new());
     let stated = stated_columns(&footer);
     let mut stated = stated.as_slice();
     for group in metadata.row_groups() {
@@ -78,7 +75,10 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
         let of_group = stated.split_off(..group.num_columns().min(stated.len())).unwrap_or_default();
         match pages {
             None => all_cells = false,
-            Some(pages) if writer.is_cluster() => misstated_columns += misstated(path, &file, group, of_group, &pages)?,
+            Some(pages) if writer.is_cluster() => {
+                misstated_columns += misstated(path, &file, group, of_group, &pages)?;
+                pages_of_groups.push(pages);
+            }
             Some(_) => {}
         }
     }
@@ -88,6 +88,9 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     }
     if !all_cells {
         found.push("has pages that hold no cells".to_owned());
+    }
+    if writer == Writer::Spark && all_cells && !sizes::are_true(&footer, &pages_of_groups) {
+        found.push("states sizes or places that its columns do not have".to_owned());
     }
     if misstated_columns > 0 {
         found.push(format!("has statistics or indexes of {misstated_columns} columns that their cells contradict"));
@@ -169,7 +172,11 @@ fn hidden_bytes(file: &mut File, metadata: &ParquetMetaData, end: u64) -> std::i
     }
     known.push((end, 0));
     known.sort_unstable();
-    let (mut reached, mut hidden) = (0, 0);
+    // Readers look at the magic behind the footer alone.
+    let mut magic = [0; MAGIC.len()];
+    file.seek(SeekFrom::Start(0))?;
+    file.read_exact(&mut magic)?;
+    let (mut reached, mut hidden) = (0, if magic == MAGIC { 0 } else { MAGIC_BYTES });
     for (start, length) in known {
         if start > reached {
             hidden += other_than_zero(file, reached, start.min(end))?;
@@ -191,3 +198,6 @@ fn other_than_zero(file: &mut File, from: u64, to: u64) -> std::io::Result<u64> 
         count += chunk[..read].iter().filter(|byte| **byte != 0).count() as u64;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ use parquet::file::serialized_reader::SerializedRowGroupReader;
 
 use super::compact::{Compact, CompactValue};
 use super::counted::{Counted, CountedPages, count, without_sign_of_zero};
-use super::page_headers::PageOfCells;
+use super::page_headers::{ColumnPages, PageOfCells};
 use super::{is_placed, not_parquet};
 use crate::TableError;
 
@@ -56,12 +56,13 @@ pub(super) fn misstated(
     file: &File,
     group: &RowGroupMetaData,
     stated: &[StatedColumn<'_>],
-    pages: &[Vec<PageOfCells>],
+    pages: &[ColumnPages],
 ) -> Result<usize, TableError> {
     let at_path = |error| TableError::io(path, error);
     let properties = Arc::new(ReaderProperties::builder().build());
     let mut found = 0;
     for (place, ((column, stated), pages)) in group.columns().iter().zip(stated).zip(pages).enumerate() {
+        let pages = pages.of_cells.as_slice();
         if !is_placed(column) {
             return Err(not_parquet(path, "a column lies outside of the file"));
         }
@@ -110,8 +111,11 @@ fn index_of(
 fn states_column(stated: &StatedColumn<'_>, column: &ColumnChunkMetaData, whole: &Counted) -> bool {
     let physical = column.column_type();
     let bounds = stated.bounds.iter().all(|(field, bytes)| match field {
-        // Of texts, these were in an order that differed from program to program.
-        1 | 2 if physical == Physical::BYTE_ARRAY => false,
+        // Of texts, these were in an order that differed from program to program: they are stated
+        // where all texts are equal.
+        1 | 2 if physical == Physical::BYTE_ARRAY => {
+            whole.ends.as_ref().is_some_and(|(least, greatest)| least == greatest && least == bytes)
+        }
         1 | 5 => is_greatest(bytes, whole, physical),
         2 | 6 => is_least(bytes, whole, physical),
         _ => false,
@@ -201,7 +205,11 @@ fn is_least(stated: &[u8], counted: &Counted, physical: Physical) -> bool {
 
 fn is_greatest(stated: &[u8], counted: &Counted, physical: Physical) -> bool {
     let Some((_, greatest)) = &counted.ends else { return false };
-    let is_cut = || cut(greatest, physical).and_then(above).is_some_and(|text| text.as_bytes() == stated);
+    let is_cut = || {
+        let text = cut(greatest, physical);
+        let bounds = text.into_iter().flat_map(|text| [above(text), above_by_bytes(text)]);
+        bounds.flatten().any(|text| text.as_bytes() == stated)
+    };
     without_sign_of_zero(stated, physical) == *greatest || is_cut()
 }
 
@@ -220,4 +228,31 @@ fn above(text: &str) -> Option<String> {
         let next = char::from_u32(u32::from(last) + 1).filter(|next| next.len_utf8() == last.len_utf8())?;
         Some(format!("{}{next}", &text[..place]))
     })
+}
+
+/// As Apache Spark does it: the last byte that can be one more, with what follows it.
+fn above_by_bytes(text: &str) -> Option<String> {
+    (0..text.len()).rev().find_map(|place| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes[place] = bytes[place].checked_add(1)?;
+        String::from_utf8(bytes).ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_text_has_bounds_of_whole_characters() {
+        let text = |end: &str| format!("{}{end}", "a".repeat(62));
+        let cut_of = |end: &str| cut(text(end).as_bytes(), Physical::BYTE_ARRAY).map(str::to_owned);
+        assert_eq!(cut_of("bc"), None, "64 bytes are not cut");
+        assert_eq!(cut_of("bcd"), Some(text("bc")));
+        assert_eq!(cut_of("bé"), Some(text("b")));
+        assert_eq!((above("ab"), above_by_bytes("ab")), (Some("ac".to_owned()), Some("ac".to_owned())));
+        assert_eq!((above("aÿ"), above_by_bytes("aÿ")), (Some("aĀ".to_owned()), Some("aĿ".to_owned())));
+        assert_eq!((above("a\u{7f}"), above_by_bytes("a\u{7f}")), (Some("b".to_owned()), Some("b\u{7f}".to_owned())));
+        assert_eq!((above("\u{10ffff}"), above_by_bytes("\u{10ffff}")), (None, None));
+    }
 }

@@ -49,10 +49,11 @@ fn run(arguments: &[&str]) {
     succeed(&mut command);
 }
 
+/// What the command says, without complaints.
 fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    print!("{said}");
+    let [said, complaints] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    print!("{said}{complaints}");
     assert!(output.status.success(), "{command:?} ended with {}", output.status);
     said
 }
@@ -75,7 +76,7 @@ fn built() -> PathBuf {
 fn installed() -> PathBuf {
     static ENVIRONMENT: OnceLock<TempDir> = OnceLock::new();
     let environment = ENVIRONMENT.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
+        let (folder, scratch) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let environment = folder.path().join("environment");
         succeed(Command::new(tools()).args(["-m", "venv", "--without-pip"]).arg(&environment));
         succeed(
@@ -83,7 +84,7 @@ fn installed() -> PathBuf {
                 .args(["--python"])
                 .arg(python_of(&environment))
                 .args(["install", "--no-deps"])
-                .arg(wheel(folder.path())),
+                .arg(wheel(scratch.path())),
         );
         // The packages that the tests import are found where they are.
         let where_from = "import sysconfig; print(sysconfig.get_path('purelib'))";

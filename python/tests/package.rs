@@ -81,7 +81,7 @@ fn installed() -> PathBuf {
         succeed(Command::new(tools()).args(["-m", "venv", "--without-pip"]).arg(&environment));
         succeed(
             pip()
-                .args(["--python"])
+                .arg("--python")
                 .arg(python_of(&environment))
                 .args(["install", "--no-deps"])
                 .arg(wheel(scratch.path())),

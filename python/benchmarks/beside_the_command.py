@@ -2,9 +2,9 @@
 
 usage: python python/benchmarks/beside_the_command.py [ROWS]
 
-The package must be installed. Both sides publish a synthetic census under the same policy, each in a process of its own,
-with nothing else under way; the least of three runs counts. Memory is what publishing adds to a process that holds the
-table, together with the table.
+The package must be installed. Both sides publish a synthetic census under the same policy, each in a process of its
+own, with nothing else under way; the least of three runs counts. Memory is what publishing adds to a process that holds
+the table, together with the table.
 """
 
 import json
@@ -90,11 +90,13 @@ def main() -> None:
         command = min(by_command(folder)["seconds"] for _ in range(RUNS))
         print(f"command, from Parquet: {command:.2f} s")
         words = [sys.executable, __file__, "--package", scratch]
-        told = [json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout) for _ in range(RUNS)]
+        outputs = [subprocess.run(words, capture_output=True, text=True, check=True).stdout for _ in range(RUNS)]
+        told = [json.loads(output) for output in outputs]
         seconds = min(run["seconds"] for run in told)
         table, added = told[0]["table"], max(run["added"] for run in told)
         print(f"package, from Arrow:   {seconds:.2f} s, {seconds / command:.2f} times the command")
-        print(f"memory: the table {table >> 20} MiB, with publishing {(table + added) >> 20} MiB, {1 + added / table:.2f} times")
+        both = (table + added) >> 20
+        print(f"memory: the table {table >> 20} MiB, with publishing {both} MiB, {1 + added / table:.2f} times")
 
 
 if __name__ == "__main__":

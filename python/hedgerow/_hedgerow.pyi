@@ -109,7 +109,7 @@ def publish(
     memory: int | None = None,
     threads: int | None = None,
     progress: _Progress = None,
-) -> tuple[Release, str, list[str]]: ...
+) -> tuple[str, list[str]]: ...
 def audit(
     releases: list[Release],
     people: Any = None,

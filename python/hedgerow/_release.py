@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 import warnings as python_warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from . import _hedgerow
+from ._hedgerow import InputError
 from ._policy import Policy, as_policy
 
 PolicyLike = Policy | Mapping[str, Any] | str | os.PathLike[str]
@@ -154,18 +156,25 @@ class Rules:
 
 
 class Release:
-    """A release: opened once, then checked, measured, queried and reported."""
+    """A release: opened once, then checked, measured, queried and reported.
+
+    One that was just published is opened when it is first looked at: its rows need not be in memory beside the frame.
+    """
 
     def __init__(
         self,
-        inner: _hedgerow.Release,
+        inner: _hedgerow.Release | None,
         *,
+        place: str = "",
         json: dict[str, Any] | None = None,
         warnings: Sequence[str] = (),
         folder: tempfile.TemporaryDirectory[str] | None = None,
         kind: str = "pyarrow",
     ) -> None:
-        self._inner = inner
+        self._opened = inner
+        self._place = place
+        self._stamp = _stamp(place)
+        self._opening = threading.Lock()
         #: What ``hedgerow publish --json`` prints, for a release that was just published.
         self.json = json
         self.warnings = list(warnings)
@@ -178,6 +187,16 @@ class Release:
         return cls(_hedgerow.Release.open(path, name))
 
     @property
+    def _inner(self) -> _hedgerow.Release:
+        with self._opening:
+            if self._opened is None:
+                opened = _hedgerow.Release.open(self._place)
+                if _stamp(self._place) != self._stamp:
+                    raise _replaced(self._place)
+                self._opened = opened
+            return self._opened
+
+    @property
     def name(self) -> str:
         """Its path, unless it was given another name."""
         return self._inner.name
@@ -185,6 +204,8 @@ class Release:
     @property
     def path(self) -> Path:
         """The directory."""
+        if self._opened is None and os.path.isdir(self._place):
+            return Path(self._place)
         return Path(self._inner.path)
 
     @property
@@ -325,7 +346,7 @@ def publish(
     folder = tempfile.TemporaryDirectory(prefix="hedgerow-") if to is None else None
     target = os.path.join(folder.name, "release") if folder else os.fspath(to)  # type: ignore[arg-type]
     with _progress(progress) as callback:
-        inner, text, warnings = _hedgerow.publish(
+        text, warnings = _hedgerow.publish(
             policy._inner,
             target,
             frame,
@@ -341,7 +362,25 @@ def publish(
         )
     for warning in warnings:
         python_warnings.warn(warning, stacklevel=2)
-    return Release(inner, json=json.loads(text), warnings=warnings, folder=folder, kind=_kind(frame))
+    return Release(None, place=target, json=json.loads(text), warnings=warnings, folder=folder, kind=_kind(frame))
+
+
+def _stamp(place: str) -> tuple[int, int] | None:
+    """Changes when a release is replaced; ``None`` where it is not in a directory."""
+    try:
+        known = os.stat(os.path.join(place, "datapackage.json"))
+    except OSError:
+        return None
+    return known.st_ino, known.st_mtime_ns
+
+
+def _replaced(place: str) -> InputError:
+    problem = "the release was replaced by another since it was published"
+    hint = "open the one that is there with Release.open, or publish into another directory"
+    error = InputError(f"{place}: {problem}\nhint: {hint}")
+    error.place, error.problem, error.hint, error.exit_code = place, problem, hint, 2
+    error.problems, error.reasons = [(place, problem, hint)], []
+    return error
 
 
 def _kind(frame: Any) -> str:

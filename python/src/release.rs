@@ -122,7 +122,7 @@ impl Release {
     }
 }
 
-/// Publishes, and gives the release with what `hedgerow publish --json` prints and the warnings.
+/// Publishes, and gives what `hedgerow publish --json` prints and the warnings.
 #[pyfunction]
 #[pyo3(signature = (
     policy, destination, rows = None, *, overwrite = false, format = "csv", seed = None, levels = Vec::new(),
@@ -143,7 +143,7 @@ pub(crate) fn publish(
     memory: Option<u64>,
     threads: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Release, String, Vec<String>)> {
+) -> PyResult<(String, Vec<String>)> {
     let format = match format {
         "csv" => TableFormat::Csv,
         "parquet" => TableFormat::Parquet,
@@ -163,13 +163,9 @@ pub(crate) fn publish(
     if let Some(custodian) = custodian {
         publish = publish.custodian(custodian);
     }
-    let (published, release) = run(py, progress, threads, |monitor| {
-        let published = publish.run_with(monitor)?;
-        let release = published.open()?;
-        Ok((published, release))
-    })?;
+    let published = run(py, progress, threads, |monitor| publish.run_with(monitor))?;
     let warnings = published.warnings.iter().map(ToString::to_string).collect();
-    Ok((Release { inner: release }, json(&published)?, warnings))
+    Ok((json(&published)?, warnings))
 }
 
 /// Runs adversaries against releases, as JSON.

@@ -1,11 +1,14 @@
 """The programs of the wheel, and the same bytes as theirs from a frame."""
 
+import base64
+import hashlib
 import importlib.metadata
 import json
 import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 
@@ -27,6 +30,24 @@ def test_the_wheel_installs_both_programs():
     scripts = {entry.name: entry for entry in importlib.metadata.distribution("hedgerow").entry_points}
     assert set(scripts) == {"hedgerow", "hedgerow-studio"}
     assert all(callable(entry.load()) for entry in scripts.values())
+
+
+def test_the_wheel_is_whole():
+    """Each file that it lists is there as it was packed, for every Python from 3.11, and no test is."""
+    installed = importlib.metadata.distribution("hedgerow")
+    assert "Tag: cp311-abi3-" in (installed.read_text("WHEEL") or "")
+    packed = {str(file): file for file in installed.files or [] if not str(file).startswith("..")}
+    assert {name.split("/")[0] for name in packed if "__pycache__" not in name} == {
+        "hedgerow",
+        f"hedgerow-{hr.__version__}.dist-info",
+    }
+    sources = (Path(__file__).parent.parent / "hedgerow").iterdir()
+    assert {f"hedgerow/{source.name}" for source in sources if source.is_file()} <= set(packed)
+    hashed = {name: file for name, file in packed.items() if file.hash is not None}
+    assert any("_hedgerow." in name and name.endswith((".so", ".pyd")) for name in hashed)
+    for name, file in hashed.items():
+        digest = hashlib.new(file.hash.mode, Path(str(file.locate())).read_bytes()).digest()
+        assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == file.hash.value, name
 
 
 def test_the_wheel_has_the_command(tmp_path, patients, policy):
@@ -90,20 +111,9 @@ def test_a_policy_file_gives_the_same_bytes(tmp_path, command):
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
 
 
-def script(folder: Path, name: str, function: str) -> Path:
-    """A program as an installer writes it for an entry point."""
-    path = folder / name
-    path.write_text(f"#!{sys.executable}\nimport sys\nfrom hedgerow.__main__ import {function}\nsys.exit({function}())\n")
-    path.chmod(0o755)
-    return path
-
-
 def test_the_wheel_has_the_studio(tmp_path, patients):
     pyarrow.csv.write_csv(patients, tmp_path / "patients.csv")
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    program = script(folder, "hedgerow", "main")
-    script(folder, "hedgerow-studio", "studio")
+    program = Path(sysconfig.get_path("scripts")) / "hedgerow"
     words = [program, "studio", "--no-browser", "patients.csv"]
     started = subprocess.Popen(
         words, cwd=tmp_path, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, start_new_session=True

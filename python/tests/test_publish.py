@@ -126,3 +126,16 @@ def test_other_calls(patients, policy, tmp_path):
     with pytest.raises(ValueError, match="several tables"):
         release.to_arrow()
     assert release.to_arrow("quasi").num_rows == 12
+
+
+def test_a_release_that_was_replaced_is_not_taken_for_the_one_published(patients, policy, tmp_path):
+    first = hr.publish(patients, policy, tmp_path / "release", progress=False)
+    seen = hr.publish(patients, policy, tmp_path / "other", progress=False)
+    assert seen.rows == 12
+    hr.publish(patients.slice(0, 8), policy, tmp_path / "release", progress=False, overwrite=True)
+    hr.publish(patients.slice(0, 8), policy, tmp_path / "other", progress=False, overwrite=True)
+    with pytest.raises(hr.InputError, match="replaced") as refused:
+        first.to_pandas()
+    assert refused.value.exit_code == 2 and "Release.open" in refused.value.hint
+    assert hr.Release.open(tmp_path / "release").rows == 8
+    assert seen.rows == len(seen.to_pandas()) == 12, "what was opened stays"

@@ -203,8 +203,8 @@ pub use policy::{
     Attribute, Coarsening, DataSource, Dependency, Hierarchy, Model, Policy, PolicyBuilder, Publication, Rule,
 };
 pub use profile::{
-    HierarchyLevel, HierarchyView, HistogramBar, Preview, ProfiledColumn, hierarchy, preview, profile, read_columns,
-    unique_by_level,
+    HierarchyLevel, HierarchyView, HistogramBar, Preview, ProfiledColumn, hierarchy, preview, profile,
+    read_and_profile, unique_by_level,
 };
 pub use publish::{CatalogAudit, Explain, Publish, Published, Search, Seconds, TableFormat, publish};
 pub use query::{Answer, AnswerCell, AnswerColumn, ColumnKind, Estimate, day_of, query_source};

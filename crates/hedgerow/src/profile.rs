@@ -3,6 +3,7 @@
 
 use hedgerow_policy::Role;
 use hedgerow_publish::bind::source_options;
+use hedgerow_table::read::FEW_VALUES;
 use hedgerow_table::{Codes, Column, Hierarchy, HierarchySpec, InputError, Kind, Table};
 
 use crate::partition::Partition;
@@ -24,6 +25,9 @@ pub struct ProfiledColumn {
     pub histogram: Vec<HistogramBar>,
     /// Rows with a text that has no bar.
     pub others: u64,
+    /// Where the values of a column that is not released are too many to be held: more than this.
+    /// They were not counted then.
+    pub more_than: Option<u64>,
 }
 
 /// A bar of a histogram.
@@ -38,28 +42,67 @@ pub struct HistogramBar {
     pub rows: u64,
 }
 
-/// Reads every column of what `[source]` of a policy names, identifiers and columns that the policy
-/// omits among them.
-pub fn read_columns(policy: &Policy, monitor: &Monitor<'_>) -> Result<Table, Error> {
+/// Reads what `[source]` of a policy names, and profiles every column of it, identifiers and
+/// columns that the policy omits among them. The table is without identifiers, and without omitted
+/// columns of more values than are worth their memory.
+///
+/// ```
+/// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
+/// let (table, columns) = hedgerow::read_and_profile(&policy, &hedgerow::Monitor::default())?;
+/// assert_eq!(columns[0].profile.name, "name");
+/// assert!(table.column("name").is_none());
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+pub fn read_and_profile(policy: &Policy, monitor: &Monitor<'_>) -> Result<(Table, Vec<ProfiledColumn>), Error> {
     let mut options = source_options(policy, &Default::default(), monitor);
-    options.only = None;
-    Ok(Source::of_policy().read_as(Some(policy), &options)?.into_owned())
+    options.in_full = options.only.take();
+    let mut table = Source::of_policy().read_as(Some(policy), &options)?.into_owned();
+    let is_left_out = |column: &Column| column.codes.is_empty();
+    let left_out = table.columns.iter().enumerate().filter(|(_, column)| is_left_out(column));
+    let left_out: Vec<(usize, String)> = left_out.map(|(place, column)| (place, column.name.clone())).collect();
+    table.columns.retain(|column| !is_left_out(column));
+    let mut columns = profile(&table);
+    for (place, name) in &left_out {
+        columns.insert(*place, uncounted(name, &table, policy));
+    }
+    let is_identifier = |name: &str| policy.attribute(name).is_some_and(|known| known.role == Role::Identifier);
+    table.columns.retain(|column| !is_identifier(&column.name));
+    Ok((table, columns))
+}
+
+/// A column whose values were too many.
+fn uncounted(name: &str, table: &Table, policy: &Policy) -> ProfiledColumn {
+    let profile = ColumnProfile {
+        name: name.to_owned(),
+        kind: Kind::Category,
+        rows: table.rows as u64,
+        missing: 0,
+        distinct: 0,
+        unique_share: 0.0,
+        most_frequent_share: 0.0,
+        entropy: 0.0,
+        length_min: 0,
+        length_max: 0,
+        role: policy.attribute(name).map(|attribute| attribute.role),
+        reason: "its many values are not counted, as it is not released".to_owned(),
+        hierarchy: String::new(),
+    };
+    ProfiledColumn { profile, histogram: Vec::new(), others: 0, more_than: Some(FEW_VALUES as u64) }
 }
 
 /// Profiles the columns of a table, with the roles that are proposed for them.
 ///
 /// ```
 /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
-/// let table = hedgerow::read_columns(&policy, &hedgerow::Monitor::default())?;
-/// let columns = hedgerow::profile(&table);
-/// assert_eq!(columns[0].profile.name, "name");
+/// let columns = hedgerow::profile(&hedgerow::read_source(&policy)?);
+/// assert_eq!(columns[0].profile.name, "age");
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 pub fn profile(table: &Table) -> Vec<ProfiledColumn> {
     let profiles = hedgerow_policy::propose::profiles(table);
     let with_histogram = |(profile, column): (ColumnProfile, &Column)| {
         let (histogram, others) = histogram(column);
-        ProfiledColumn { profile, histogram, others }
+        ProfiledColumn { profile, histogram, others, more_than: None }
     };
     profiles.into_iter().zip(&table.columns).map(with_histogram).collect()
 }
@@ -68,13 +111,12 @@ fn histogram(column: &Column) -> (Vec<HistogramBar>, u64) {
     let (counts, domain) = (column.counts(), &column.domain);
     let codes = 0..domain.present() as u32;
     if domain.kind() == Kind::Category {
-        let mut bars: Vec<HistogramBar> = codes
-            .map(|code| HistogramBar { label: domain.text(code), range: None, rows: counts[code as usize] })
-            .collect();
-        bars.sort_by(|a, b| b.rows.cmp(&a.rows).then_with(|| a.label.cmp(&b.label)));
-        let others = bars.iter().skip(CATEGORIES_MAX).map(|bar| bar.rows).sum();
-        bars.truncate(CATEGORIES_MAX);
-        return (bars, others);
+        // Codes are in the order of the texts.
+        let mut codes: Vec<u32> = codes.collect();
+        codes.sort_by_key(|&code| std::cmp::Reverse(counts[code as usize]));
+        let (shown, others) = codes.split_at(codes.len().min(CATEGORIES_MAX));
+        let bar = |&code: &u32| HistogramBar { label: domain.text(code), range: None, rows: counts[code as usize] };
+        return (shown.iter().map(bar).collect(), others.iter().map(|&code| counts[code as usize]).sum());
     }
     let numbers: Vec<(u32, f64)> = codes.filter_map(|code| Some((code, domain.number(code)?))).collect();
     let low = numbers.iter().map(|(_, number)| *number).fold(f64::INFINITY, f64::min);
@@ -229,18 +271,56 @@ mod tests {
 
     fn hospital() -> (Policy, Table) {
         let policy = Policy::load("../../examples/hospital/policy.toml").unwrap();
-        let table = read_columns(&policy, &Monitor::default()).unwrap();
+        let (table, _) = read_and_profile(&policy, &Monitor::default()).unwrap();
         (policy, table)
     }
 
     #[test]
     fn every_row_is_in_a_bar() {
-        let (_, table) = hospital();
-        for column in profile(&table) {
+        let (policy, _) = hospital();
+        let (table, columns) = read_and_profile(&policy, &Monitor::default()).unwrap();
+        for column in &columns {
             let rows: u64 = column.histogram.iter().map(|bar| bar.rows).sum();
             assert_eq!(rows + column.others + column.profile.missing, table.rows as u64, "{}", column.profile.name);
         }
-        assert!(table.column("name").is_some(), "identifiers are profiled too");
+        let names: Vec<&str> = columns.iter().map(|column| column.profile.name.as_str()).collect();
+        assert_eq!(names, table.header, "identifiers are profiled too");
+        assert!(table.column("name").is_none());
+        let sexes: Vec<u64> = columns[3].histogram.iter().map(|bar| bar.rows).collect();
+        assert!(names[3] == "sex" && sexes.len() == 2 && sexes[0] >= sexes[1], "the most frequent first: {sexes:?}");
+    }
+
+    #[test]
+    fn columns_that_are_not_released_take_no_memory_for_their_many_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("people.csv");
+        let rows: String = (0..70_000).map(|row| format!("p{row},{row},{},n{row},{}\n", row % 9, row % 5)).collect();
+        std::fs::write(&path, format!("person,income,age,note,size\n{rows}")).unwrap();
+        let policy = |more: &str| {
+            let text = format!(
+                "[source]\npath = \"people.csv\"\n[attributes]\nperson = {{ role = \"identifier\" }}\nage = {{ role = \
+                 \"quasi\" }}\nincome = {{ role = \"sensitive\" }}\n{more}\n[[rule]]\nrequire = {{ model = \
+                 \"k-anonymity\", k = 5 }}\n[publish]\nmethod = \"mondrian\"\n"
+            );
+            Policy::parse(&text, folder.path().join("policy.toml")).unwrap()
+        };
+        let read = |policy: &Policy| {
+            let (table, columns) = read_and_profile(policy, &Monitor::default()).unwrap();
+            let held: Vec<String> = table.columns.into_iter().map(|column| column.name).collect();
+            let counted =
+                columns.iter().map(|column| (column.profile.name.clone(), column.more_than)).collect::<Vec<_>>();
+            (held, counted)
+        };
+        let over = Some(FEW_VALUES as u64);
+        let counted = |note: Option<u64>| {
+            [("person", over), ("income", None), ("age", None), ("note", note), ("size", None)]
+                .map(|(name, more)| (name.to_owned(), more))
+        };
+        let (held, found) = read(&policy(""));
+        assert_eq!(held, ["income", "age", "size"], "an omitted column of few values is held");
+        assert_eq!(found, counted(over));
+        let (held, found) = read(&policy("note = { role = \"plain\" }"));
+        assert_eq!((held.len(), found), (4, counted(None).to_vec()), "and one of many that is released");
     }
 
     #[test]

@@ -48,8 +48,7 @@ pub fn source_options<'a>(policy: &Policy, also: &HashSet<String>, progress: &'a
         date_format: source.date_format.clone(),
         only: Some(read.map(|attribute| &attribute.name).chain(also).cloned().collect::<HashSet<_>>()),
         progress,
-        as_released: false,
-        spill: None,
+        ..ReadOptions::default()
     }
 }
 

@@ -78,6 +78,17 @@ impl Together {
     }
 }
 
+impl Data {
+    /// Whether it has the rows that a policy is about: read as it says, with every column that it
+    /// releases.
+    pub(crate) fn serves(&self, policy: &Policy, stamp: &str) -> bool {
+        let left_out =
+            |name: &str| self.columns.iter().any(|column| column.more_than.is_some() && column.profile.name == name);
+        let mut read = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
+        self.stamp == stamp && !read.any(|attribute| left_out(&attribute.name))
+    }
+}
+
 /// The inputs of a policy's data: the file, and how it is read. `None` when the file is gone.
 pub(crate) fn stamp(policy: &Policy) -> Option<String> {
     let source = &policy.source;
@@ -105,10 +116,7 @@ pub(crate) fn stamp(policy: &Policy) -> Option<String> {
 
 /// Reads and profiles the data of a policy.
 pub(crate) fn read(policy: &Policy, stamp: &str, monitor: &Monitor<'_>) -> Result<Data, Error> {
-    let mut table = hedgerow::read_columns(policy, monitor)?;
-    let columns = hedgerow::profile(&table);
-    let is_identifier = |name: &str| policy.attribute(name).is_some_and(|known| known.role == Role::Identifier);
-    table.columns.retain(|column| !is_identifier(&column.name));
+    let (table, columns) = hedgerow::read_and_profile(policy, monitor)?;
     Ok(Data { table, columns, stamp: stamp.to_owned() })
 }
 

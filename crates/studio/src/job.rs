@@ -39,12 +39,23 @@ impl Job {
         can_finish_early: bool,
         work: impl FnOnce(&Monitor<'_>) -> Result<(), Error> + Send + 'static,
     ) -> Arc<Job> {
+        Job::start_by(Cancel::new(), name, page, can_finish_early, work)
+    }
+
+    /// The same, which another holder of `cancel` can cancel too.
+    pub(crate) fn start_by(
+        cancel: Cancel,
+        name: &str,
+        page: &'static str,
+        can_finish_early: bool,
+        work: impl FnOnce(&Monitor<'_>) -> Result<(), Error> + Send + 'static,
+    ) -> Arc<Job> {
         let job = Arc::new(Job {
             name: name.to_owned(),
             page,
             can_finish_early,
             started: Instant::now(),
-            cancel: Cancel::new(),
+            cancel,
             standing: Mutex::default(),
             ended: Condvar::new(),
         });

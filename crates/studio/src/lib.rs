@@ -17,6 +17,7 @@ mod history;
 mod http;
 mod job;
 mod line_diff;
+mod memory;
 mod pages;
 mod part;
 mod reach;
@@ -35,9 +36,11 @@ use clap::Parser as _;
 /// A wrong argument, or a file that cannot be used.
 const USAGE: u8 = 2;
 
-/// Serves until the process is ended, or gives the exit code. `arguments` start with the name of
+/// Serves until the process is ended, or gives the exit code. On Linux the process starts once more
+/// first, in an environment that has the allocator return memory. `arguments` start with the name of
 /// the program.
 pub fn run(arguments: &[OsString]) -> u8 {
+    memory::start_returning();
     hide_panics();
     let parsed = match arguments::Arguments::try_parse_from(arguments) {
         Ok(parsed) => parsed,

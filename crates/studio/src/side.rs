@@ -1,10 +1,11 @@
 //! Parts of a page that may take longer than the rest. Each is worked out on a thread of its own
-//! and fetched until it is there; work that no page asks for any more is canceled.
+//! and fetched until it is there; work that no page asks for any more is canceled. One part at a time
+//! is worked out: each may take as much memory as the table.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hedgerow::{Error, Monitor};
+use hedgerow::{Cancel, Error, Monitor};
 use maud::{Markup, PreEscaped, html};
 
 use crate::job::Job;
@@ -13,6 +14,8 @@ use crate::job::Job;
 const WAIT: Duration = Duration::from_millis(50);
 /// A page that is open asks more often than this.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3);
+/// How often work that waits for its turn looks whether it was canceled.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Parts that are remembered.
 const KEPT_MAX: usize = 24;
 
@@ -20,12 +23,46 @@ const KEPT_MAX: usize = 24;
 #[derive(Debug, Default)]
 pub(crate) struct DelayedParts {
     kept: Mutex<Vec<Arc<DelayedPart>>>,
+    turn: Arc<Turn>,
+}
+
+/// Lets one at a time work.
+#[derive(Debug, Default)]
+struct Turn {
+    is_taken: Mutex<bool>,
+    freed: Condvar,
+}
+
+/// Gives the turn back, also when the work panics.
+struct Taken<'t>(&'t Turn);
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.is_taken) = false;
+        self.0.freed.notify_one();
+    }
+}
+
+impl Turn {
+    /// Waits until no other works; fails when the work is canceled meanwhile.
+    fn take(&self, cancel: &Cancel) -> Result<Taken<'_>, Error> {
+        let mut is_taken = lock(&self.is_taken);
+        while *is_taken {
+            if cancel.is_canceled() {
+                return Err(Error::canceled());
+            }
+            is_taken = self.freed.wait_timeout(is_taken, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *is_taken = true;
+        Ok(Taken(self))
+    }
 }
 
 #[derive(Debug)]
 struct DelayedPart {
     /// The part, its data and its policy.
     key: String,
+    path: String,
     job: Arc<Job>,
     result: Arc<Mutex<Option<String>>>,
     wanted: Mutex<Instant>,
@@ -80,7 +117,9 @@ impl DelayedParts {
             kept.remove(place);
         }
         kept.retain(|side| {
-            let is_abandoned = !side.job.is_done() && lock(&side.wanted).elapsed() > ABANDONED_AFTER;
+            // Of the same place on a page there is another one now, such as after a change.
+            let is_abandoned = side.path == wanted.path || lock(&side.wanted).elapsed() > ABANDONED_AFTER;
+            let is_abandoned = is_abandoned && !side.job.is_done();
             if is_abandoned {
                 side.job.cancel.cancel();
             }
@@ -91,12 +130,14 @@ impl DelayedParts {
         }
         let result: Arc<Mutex<Option<String>>> = Arc::default();
         let into = Arc::clone(&result);
-        let job = Job::start(wanted.words, "", false, move |monitor| {
+        let (turn, cancel) = (Arc::clone(&self.turn), Cancel::new());
+        let job = Job::start_by(cancel.clone(), wanted.words, "", false, move |monitor| {
+            let _taken = turn.take(&cancel)?;
             *lock(&into) = Some(work(monitor)?.into_string());
             Ok(())
         });
-        let side =
-            Arc::new(DelayedPart { key: wanted.key.to_owned(), job, result, wanted: Mutex::new(Instant::now()) });
+        let (key, path) = (wanted.key.to_owned(), wanted.path.to_owned());
+        let side = Arc::new(DelayedPart { key, path, job, result, wanted: Mutex::new(Instant::now()) });
         kept.push(Arc::clone(&side));
         side
     }
@@ -168,6 +209,40 @@ mod tests {
         let part = sides.part(wanted("a", false), |_| Ok(html! { "again" })).into_string();
         assert!(part.contains("Canceled") && part.contains("again=yes"), "{part}");
         assert_eq!(sides.part(wanted("a", true), |_| Ok(html! { "again" })).into_string(), "again");
+    }
+
+    #[test]
+    fn one_part_at_a_time_is_worked_out_and_none_that_was_replaced() {
+        let (sides, at_once, most) = (DelayedParts::default(), Arc::new(AtomicUsize::new(0)), Arc::default());
+        let start = |key: &str, path: &str, milliseconds: u64| {
+            let (at_once, most): (_, Arc<AtomicUsize>) = (Arc::clone(&at_once), Arc::clone(&most));
+            sides.part(PagePart { key, path, words: "Counting", again: false }, move |monitor| {
+                most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                let ended = Instant::now() + Duration::from_millis(milliseconds);
+                let outcome = loop {
+                    match check(monitor) {
+                        Ok(()) if Instant::now() < ended => std::thread::sleep(Duration::from_millis(5)),
+                        outcome => break outcome,
+                    }
+                };
+                at_once.fetch_sub(1, Ordering::SeqCst);
+                outcome.map(|()| html! { "done" })
+            })
+        };
+        // An hour of work, which a change replaces; and work for other places.
+        start("a before", "/a", 3_600_000);
+        let replaced = Arc::clone(&lock(&sides.kept)[0].job);
+        for key in ["a after", "b", "c"] {
+            start(key, &format!("/{}", &key[..1]), 100);
+        }
+        assert!(replaced.wait(Duration::from_secs(10)));
+        let jobs: Vec<Arc<Job>> = lock(&sides.kept).iter().map(|side| Arc::clone(&side.job)).collect();
+        assert_eq!(jobs.len(), 3);
+        for job in jobs {
+            assert!(job.wait(Duration::from_secs(10)) && job.standing().problem.is_none());
+        }
+        assert_eq!(most.load(Ordering::SeqCst), 1);
+        assert_eq!(start("b", "/b", 0).into_string(), "done");
     }
 
     #[test]

@@ -220,19 +220,19 @@ impl Studio {
     pub(crate) fn data(&self, policy: &Arc<Policy>) -> Option<Arc<Data>> {
         let stamp = engine::stamp(policy);
         let known = self.found().data.clone();
-        if let Some(data) = known.filter(|data| stamp.as_ref().is_none_or(|stamp| *stamp == data.stamp)) {
+        if let Some(data) = known.filter(|data| stamp.as_ref().is_none_or(|stamp| data.serves(policy, stamp))) {
             return Some(data);
         }
         let stamp = stamp.unwrap_or_default();
         if self.found().unreadable.as_ref().is_some_and(|(of, _)| *of == stamp) {
             return None;
         }
-        let policy = Arc::clone(policy);
+        let reading = Arc::clone(policy);
         let of = stamp.clone();
         let _ = self.start("Reading the data", "data", false, move |found, monitor| {
             // The old rows go first: there need not be memory for both.
             lock(found).data = None;
-            match engine::read(&policy, &of, monitor) {
+            match engine::read(&reading, &of, monitor) {
                 Ok(data) => {
                     let mut found = lock(found);
                     (found.data, found.unreadable, found.sets) = (Some(Arc::new(data)), None, None);
@@ -245,7 +245,7 @@ impl Studio {
                 }
             }
         });
-        self.found().data.clone().filter(|data| data.stamp == stamp)
+        self.found().data.clone().filter(|data| data.serves(policy, &stamp))
     }
 
     /// Held while a file is moved to its place.

@@ -88,9 +88,13 @@ fn card(column: &ProfiledColumn, place: usize, role: Option<&str>) -> Markup {
             }
             div.shape { (sketch::histogram(&column.histogram, &profile.name)) }
             dl.numbers {
-                div { dt { "values" } dd { (count(profile.distinct)) } }
-                div { dt { "missing" } dd { (percent(profile.missing, profile.rows)) } }
-                div { dt { "unique rows" } dd { (percent((profile.unique_share * profile.rows as f64).round() as u64, profile.rows)) } }
+                @if let Some(more_than) = column.more_than {
+                    div { dt { "values" } dd { "> " (count(more_than)) } }
+                } @else {
+                    div { dt { "values" } dd { (count(profile.distinct)) } }
+                    div { dt { "missing" } dd { (percent(profile.missing, profile.rows)) } }
+                    div { dt { "unique rows" } dd { (percent((profile.unique_share * profile.rows as f64).round() as u64, profile.rows)) } }
+                }
             }
             @if let Some(role) = role { (roles(column, place, role)) }
         }

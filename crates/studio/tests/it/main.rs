@@ -4,6 +4,7 @@ mod browser;
 mod client;
 mod community;
 mod exports;
+mod memory;
 mod pages;
 mod security;
 mod solidity;

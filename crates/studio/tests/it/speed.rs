@@ -19,14 +19,14 @@ fn command() -> PathBuf {
     beside
 }
 
-fn peak_kib(process: u32) -> u64 {
+pub(crate) fn peak_kib(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 /// Runs the command and returns the most memory that it took.
-fn run(command: &Path, folder: &Path, arguments: &[&str]) -> u64 {
+pub(crate) fn run(command: &Path, folder: &Path, arguments: &[&str]) -> u64 {
     let mut child =
         Command::new(command).current_dir(folder).args(arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
     let mut peak = 0;

@@ -188,8 +188,7 @@ type Refused = (usize, Unfit);
 /// Appends the cells of a chunk.
 fn take(coder: &mut ColumnCoder, array: &dyn Array, looked_up: &mut LookedUp) -> Result<(), Refused> {
     let Some(dictionary) = array.as_any_dictionary_opt() else {
-        let code = |coder: &mut ColumnCoder, row: usize| code_of(coder, array, row);
-        return each(coder, array, code);
+        return take_values(coder, array);
     };
     let values = dictionary.values();
     if values.is_empty() {
@@ -212,6 +211,33 @@ fn take(coder: &mut ColumnCoder, array: &dyn Array, looked_up: &mut LookedUp) ->
     })
 }
 
+/// Appends the cells of a chunk without a dictionary. The types of most columns are looked at once
+/// for all cells.
+fn take_values(coder: &mut ColumnCoder, array: &dyn Array) -> Result<(), Refused> {
+    macro_rules! each_number {
+        ($type:ty, $as_stored:path) => {{
+            let values = array.as_primitive::<$type>().values();
+            each(coder, array, |coder, row| coder.code_of($as_stored(values[row])).map(Some))
+        }};
+    }
+    macro_rules! each_text {
+        ($values:expr) => {{
+            let values = $values;
+            each(coder, array, |coder, row| coder.code_of(ParquetValue::Bytes(values.value(row).as_bytes())).map(Some))
+        }};
+    }
+    match array.data_type() {
+        DataType::Int32 => each_number!(Int32Type, ParquetValue::Int32),
+        DataType::Int64 => each_number!(Int64Type, ParquetValue::Int64),
+        DataType::Float64 => each_number!(Float64Type, ParquetValue::Double),
+        DataType::Date32 => each_number!(Date32Type, ParquetValue::Int32),
+        DataType::Utf8 => each_text!(array.as_string::<i32>()),
+        DataType::LargeUtf8 => each_text!(array.as_string::<i64>()),
+        DataType::Utf8View => each_text!(array.as_string_view()),
+        _ => each(coder, array, |coder, row| code_of(coder, array, row)),
+    }
+}
+
 /// Appends every cell by the code that `code` finds; a null has none.
 fn each(
     coder: &mut ColumnCoder,
@@ -220,8 +246,10 @@ fn each(
 ) -> Result<(), Refused> {
     let mut codes = Vec::with_capacity(array.len());
     let mut present = Vec::with_capacity(array.len());
+    let nulls = array.nulls();
     for row in 0..array.len() {
-        let found = if array.is_null(row) { None } else { code(coder, row).map_err(|unfit| (row, unfit))? };
+        let is_null = nulls.is_some_and(|nulls| nulls.is_null(row));
+        let found = if is_null { None } else { code(coder, row).map_err(|unfit| (row, unfit))? };
         present.push(found.is_some());
         codes.extend(found);
     }

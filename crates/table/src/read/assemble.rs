@@ -9,7 +9,7 @@ use super::interner::Interner;
 use super::reading::{ColumnReading, Doubt};
 use crate::domain::Typed;
 use crate::spill::{Kept, SpillFile};
-use crate::{Codes, Column, Domain, InputError, Kind, Table, TableError, parallel, with_codes};
+use crate::{Codes, Column, Domain, InputError, Kind, Table, TableError, Values, parallel, with_codes};
 
 /// One column as the workers left it.
 pub(super) struct Gathered {
@@ -154,6 +154,7 @@ pub(super) struct Settled {
 impl Settled {
     fn into_column(self, rows: usize, file: Option<&SpillFile>) -> Result<Column, AssembleError> {
         let Settled { name, domain, maps, pieces } = self;
+        let rows = if pieces.is_empty() { 0 } else { rows };
         let mut codes = Codes::with_capacity(domain.cardinality(), rows);
         let missing_code = domain.missing_code().unwrap_or(0);
         for piece in pieces {
@@ -190,6 +191,10 @@ impl Settled {
 fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Doubt>), AssembleError> {
     let Gathered { name, kind, is_text, dictionaries, pieces } = column;
     let (merged, mut maps) = merge(dictionaries);
+    if merged.is_over() || merged.cardinality() - 1 > options.values_max(&name) {
+        let domain = Domain::new(Values::Category(Vec::new()), false);
+        return Ok((Settled { name, domain, maps: Vec::new(), pieces: Vec::new() }, None));
+    }
     let absent = merged.absent || pieces.iter().any(|piece| piece.codes.is_none() && piece.rows > 0);
     let (texts, ends) = merged.into_texts().ok_or_else(|| internal("a dictionary text is not UTF-8"))?;
     let text_of = |code: u32| &texts[ends[code as usize - 1]..ends[code as usize]];

@@ -25,6 +25,9 @@ pub(super) struct Interner {
     short: KeyTable,
     /// The most texts that are their own keys.
     keys_max: usize,
+    /// The most texts. When there are more, all are forgotten.
+    texts_max: usize,
+    is_over: bool,
     /// Texts without keys: those that are longer, and all where there are more.
     others: HashTable<u32>,
     hasher: RandomState,
@@ -48,12 +51,41 @@ impl Interner {
         Interner {
             short: KeyTable::new(seed),
             keys_max,
+            texts_max: usize::MAX,
+            is_over: false,
             others: HashTable::new(),
             hasher,
             texts: Vec::new(),
             ends: vec![0],
             absent: false,
         }
+    }
+
+    /// Forgets all texts when there are more than this, and codes them all as absent from then on.
+    pub(super) fn forget_beyond(&mut self, texts_max: usize) {
+        self.texts_max = texts_max;
+    }
+
+    /// Whether there were more texts than may be held, so that none is.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Whether one text more is too many.
+    #[cold]
+    fn overflows(&mut self) -> bool {
+        if !self.is_over && self.ends.len() > self.texts_max {
+            self.forget();
+        }
+        self.is_over
+    }
+
+    fn forget(&mut self) {
+        self.is_over = true;
+        drop(self.short.give_up());
+        self.others = HashTable::new();
+        self.texts = Vec::new();
+        self.ends = vec![0];
     }
 
     /// How many codes are taken, `ABSENT` included.
@@ -104,12 +136,14 @@ impl Interner {
     }
 
     fn code_of_other(&mut self, text: &[u8]) -> u32 {
-        let Interner { others, hasher, texts, ends, .. } = self;
-        let hash = hasher.hash_one(text);
-        let same = |&code: &u32| &texts[ends[code as usize - 1]..ends[code as usize]] == text;
-        if let Some(&code) = others.find(hash, same) {
+        let hash = self.hasher.hash_one(text);
+        if let Some(&code) = self.others.find(hash, |&code| self.text(code) == text) {
             return code;
         }
+        if self.overflows() {
+            return ABSENT;
+        }
+        let Interner { others, hasher, texts, ends, .. } = self;
         let code = push_text(texts, ends, text);
         others.insert_unique(hash, code, |&code| hasher.hash_one(&texts[ends[code as usize - 1]..ends[code as usize]]));
         code
@@ -120,6 +154,9 @@ impl Interner {
     fn add_short(&mut self, slot: usize, key: TextKey, text: &[u8]) -> u32 {
         if self.short.used > self.keys_max {
             return self.code_of_other(text);
+        }
+        if self.overflows() {
+            return ABSENT;
         }
         let code = push_text(&mut self.texts, &mut self.ends, text);
         self.short.insert(slot, key, code);
@@ -136,6 +173,9 @@ impl Interner {
     /// Takes in the texts of another: for each of its codes, the code here.
     pub(super) fn absorb(&mut self, other: Interner) -> Vec<u32> {
         self.absent |= other.absent;
+        if other.is_over {
+            self.forget();
+        }
         let mut codes = Vec::with_capacity(other.ends.len());
         codes.push(ABSENT);
         codes.extend(other.ends.windows(2).map(|ends| self.code(&other.texts[ends[0]..ends[1]])));
@@ -295,6 +335,34 @@ mod tests {
             assert_eq!(interner.known(format!("{own}\0").as_bytes()), None);
         }
         assert_eq!((interner.cardinality(), interner.short.slots.len()), (count + 1, 1));
+    }
+
+    #[test]
+    fn too_many_texts_are_forgotten() {
+        for (keys_max, length) in [(usize::MAX, 1), (20, 1), (usize::MAX, 20)] {
+            let text = |number: u8| vec![b'a' + number % 26; length + usize::from(number / 26)];
+            let mut interner = Interner::with_keys(keys_max);
+            interner.forget_beyond(50);
+            for number in 0..50 {
+                assert_eq!(interner.code(&text(number)), u32::from(number) + 1);
+            }
+            assert_eq!(interner.code(&text(7)), 8);
+            let small = interner.clone();
+            assert!(!interner.is_over());
+            for number in (50..60).chain(0..10) {
+                assert_eq!(interner.code(&text(number)), ABSENT);
+            }
+            assert_eq!((interner.is_over(), interner.cardinality(), interner.texts.len()), (true, 1, 0));
+            for mut absorbing in [small.clone(), Interner::new()] {
+                absorbing.absorb(interner.clone());
+                assert!(absorbing.is_over());
+            }
+            let mut others = Interner::new();
+            others.code(b"one more");
+            let mut absorbing = small;
+            absorbing.absorb(others);
+            assert!(absorbing.is_over());
+        }
     }
 
     #[test]

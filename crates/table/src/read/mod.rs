@@ -83,6 +83,10 @@ pub struct ReadOptions<'a> {
     /// Only these columns are kept. A name that the file lacks is ignored: the caller knows
     /// `Table::header`.
     pub only: Option<HashSet<String>>,
+    /// Any other column than these is left without values and codes where it has more than
+    /// [`FEW_VALUES`] different values, and does not take the memory of them. `None` reads every
+    /// column in full.
+    pub in_full: Option<HashSet<String>>,
     /// Learns the bytes of the file as they are read.
     pub progress: &'a dyn Progress,
     /// Whether every text must be the one that a release writes for its value. The kinds must be
@@ -104,6 +108,7 @@ impl Default for ReadOptions<'_> {
             date_formats: HashMap::new(),
             date_format: None,
             only: None,
+            in_full: None,
             progress: &NoProgress,
             as_released: false,
             spill: None,
@@ -135,8 +140,19 @@ impl ReadOptions<'_> {
 
     /// The same without progress.
     pub fn quiet(&self) -> ReadOptions<'static> {
-        let ReadOptions { format, delimiter, quote, nulls, kinds, numbers, date_formats, date_format, only, .. } =
-            self.clone();
+        let ReadOptions {
+            format,
+            delimiter,
+            quote,
+            nulls,
+            kinds,
+            numbers,
+            date_formats,
+            date_format,
+            only,
+            in_full,
+            ..
+        } = self.clone();
         ReadOptions {
             format,
             delimiter,
@@ -147,9 +163,18 @@ impl ReadOptions<'_> {
             date_formats,
             date_format,
             only,
+            in_full,
             progress: &NoProgress,
             as_released: self.as_released,
             spill: self.spill.clone(),
+        }
+    }
+
+    /// The most different values of a column that is kept.
+    fn values_max(&self, column: &str) -> usize {
+        match &self.in_full {
+            Some(in_full) if !in_full.contains(column) => FEW_VALUES,
+            _ => usize::MAX,
         }
     }
 
@@ -169,6 +194,9 @@ impl ReadOptions<'_> {
         columns.into_iter().map(|codes| self.keep(codes)).collect()
     }
 }
+
+/// The different values of a column that is not needed in full.
+pub const FEW_VALUES: usize = 1 << 16;
 
 /// The limits of a source. The block size is a matter of speed alone; tests make it tiny, so that
 /// blocks end anywhere.

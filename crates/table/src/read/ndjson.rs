@@ -140,11 +140,13 @@ impl Worker<'_> {
             return Err(("a key is empty".to_owned(), "give every value a name"));
         }
         let index = self.columns.len();
+        let mut dictionary = Interner::with_keys(self.limits.keys);
+        dictionary.forget_beyond(self.options.values_max(name));
         self.columns.push(JsonColumn {
             name: name.to_owned(),
             first,
             wanted: self.options.wants(name),
-            dictionary: Interner::with_keys(self.limits.keys),
+            dictionary,
             codes: Codes::with_capacity(1, 0),
             rows: 0,
         });

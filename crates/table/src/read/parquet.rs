@@ -198,7 +198,10 @@ impl ParquetReading<'_> {
     }
 
     fn coders(&self) -> Vec<ColumnCoder> {
-        self.wanted.iter().map(|column| ColumnCoder::new(column.cells, self.limits)).collect()
+        let coder = |column: &WantedColumn| {
+            ColumnCoder::new(column.cells, self.limits).forgetting_beyond(self.options.values_max(&column.name))
+        };
+        self.wanted.iter().map(coder).collect()
     }
 
     fn read_chunk(&self, index: usize, column: usize, worker: &mut Worker) -> Result<(), TableError> {

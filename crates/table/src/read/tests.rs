@@ -330,3 +330,35 @@ fn dates_are_read_in_the_declared_format() {
     let error = input_error(read_table(&path, &ReadOptions { nulls, date_formats, ..ReadOptions::default() }));
     assert!(error.problem.contains("`31.01.2024` is not a date in the format `%m.%d.%Y`"), "{error}");
 }
+
+/// With one thread and with several, in every format: the values of a column that is not wanted in
+/// full do not stay when they are too many.
+#[test]
+fn a_column_of_many_values_is_left_without_them_where_it_is_not_wanted_in_full() {
+    let rows = FEW_VALUES + 5_000;
+    let texts = |row: usize, modulus: usize| [format!("n{}", row % modulus), (row % modulus).to_string()];
+    for (values, is_left_out) in [(FEW_VALUES, false), (FEW_VALUES + 1, true), (rows, true)] {
+        let cells: Vec<[String; 2]> = (0..rows).map(|row| texts(row, values)).collect();
+        let csv: String = cells.iter().map(|[text, number]| format!("{text},{number},{number}\n")).collect();
+        let json = cells
+            .iter()
+            .map(|[text, number]| format!("{{\"text\": \"{text}\", \"number\": {number}, \"full\": {number}}}\n"));
+        let json: String = json.collect();
+        for (name, bytes) in [("x.csv", format!("text,number,full\n{csv}")), ("x.ndjson", json)] {
+            let (_directory, path) = file(name, bytes.as_bytes());
+            for threads in [1, 4] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let in_full = Some(HashSet::from(["full".to_owned()]));
+                let options = ReadOptions { in_full, ..ReadOptions::default() };
+                let table = pool.install(|| read_table(&path, &options)).unwrap();
+                assert_eq!((table.rows, table.columns.len()), (rows, 3));
+                for column in ["text", "number"].map(|name| table.column(name).unwrap()) {
+                    let held = (column.codes.len(), column.domain.present());
+                    assert_eq!(held, if is_left_out { (0, 0) } else { (rows, values) }, "{name} {}", column.name);
+                }
+                let full = table.column("full").unwrap();
+                assert_eq!((full.codes.len(), full.domain.present(), full.text(7)), (rows, values, "7".to_owned()));
+            }
+        }
+    }
+}

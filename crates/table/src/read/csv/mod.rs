@@ -32,7 +32,14 @@ pub(super) fn read<'a>(
     let Begun { blocks, quoting, header } = begin(open()?, path, options, format, &limits)?;
     let slots = slots(&header, options);
     let rows = AtomicUsize::new(0);
-    let new_worker = || Worker { reader: RecordReader::new(quoting, &slots, &limits), blocks: Vec::new() };
+    let kept = || header.iter().zip(&slots).filter(|(_, slot)| **slot != SKIPPED).map(|(name, _)| name);
+    let new_worker = || {
+        let mut reader = RecordReader::new(quoting, &slots, &limits);
+        for (dictionary, name) in reader.dictionaries.iter_mut().zip(kept()) {
+            dictionary.forget_beyond(options.values_max(name));
+        }
+        Worker { reader, blocks: Vec::new() }
+    };
     let workers = share(blocks, new_worker, |worker: &mut Worker, block| {
         let read = worker.reader.read(block, usize::MAX).map_err(|trouble| refuse(path, block, trouble))?;
         let total = rows.fetch_add(read.rows, Ordering::Relaxed) + read.rows;
@@ -45,8 +52,7 @@ pub(super) fn read<'a>(
     if rows == 0 {
         return Err(no_rows(path));
     }
-    let kept = header.iter().zip(&slots).filter(|(_, slot)| **slot != SKIPPED).map(|(name, _)| name.clone());
-    let columns = gather(kept, workers);
+    let columns = gather(kept().cloned(), workers);
     let place_of = move |row| match line_of_row(&open, path, options, format, &limits, row) {
         Some(line) => format!("{}:{line}", path.display()),
         None => format!("{}: row {}", path.display(), row + 1),

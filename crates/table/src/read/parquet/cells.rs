@@ -83,6 +83,12 @@ impl ColumnCoder {
         }
     }
 
+    /// Forgets all values when there are more than this.
+    pub(super) fn forgetting_beyond(mut self, values_max: usize) -> ColumnCoder {
+        self.dictionary.forget_beyond(values_max);
+        self
+    }
+
     /// The codes since the last call.
     pub(in crate::read) fn take_codes(&mut self) -> Codes {
         std::mem::replace(&mut self.codes, Codes::with_capacity(self.dictionary.cardinality(), 0))
@@ -196,6 +202,10 @@ impl ColumnCoder {
 
     fn code_of_number(&mut self, bits: i128, text: impl FnOnce() -> String) -> u32 {
         let dictionary = &mut self.dictionary;
+        if dictionary.is_over() {
+            self.numbers = HashMap::default();
+            return ABSENT;
+        }
         *self.numbers.entry(bits).or_insert_with(|| dictionary.code(text().as_bytes()))
     }
 

@@ -199,7 +199,7 @@ impl<'a> CombinedView<'a> {
 
     /// The true value of people, where it is known and can be compared with those that are released.
     pub(crate) fn truth_of(&self, combination: &Combination) -> Option<u32> {
-        combination.truth.filter(|_| !self.is_coarse && !crate::worlds::mutant("truth"))
+        combination.truth.filter(|_| !self.is_coarse)
     }
 
     /// Finds the releases that may lack people who fit them, by the suppressed rows of each.
@@ -208,7 +208,7 @@ impl<'a> CombinedView<'a> {
         let may_lack = |(position, &side): (usize, &usize)| {
             let side = &self.sides[side];
             let people = (all, group.people_who_fit(self, position));
-            !crate::worlds::mutant("lack") && most_absent(people, (side.classes.rows, suppressed(side.name))) > 0
+            most_absent(people, (side.classes.rows, suppressed(side.name))) > 0
         };
         group.may_lack = group.sides.iter().enumerate().map(may_lack).collect();
     }

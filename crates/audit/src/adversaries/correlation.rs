@@ -285,14 +285,8 @@ fn are_all_rows<'c>(
             *having.entry((side.classes.bucket_of[class as usize], truth)).or_default() += combination.people;
         }
     }
-    let is_full = people
-        .iter()
-        .zip(&side.classes.sizes)
-        .all(|(&people, &rows)| people == u64::from(rows) || crate::worlds::mutant("full"));
-    is_full
-        && having
-            .iter()
-            .all(|(&(bucket, truth), &people)| people <= side.rows_of(bucket, truth) || crate::worlds::mutant("having"))
+    let is_full = people.iter().zip(&side.classes.sizes).all(|(&people, &rows)| people == u64::from(rows));
+    is_full && having.iter().all(|(&(bucket, truth), &people)| people <= side.rows_of(bucket, truth))
 }
 
 #[cfg(test)]

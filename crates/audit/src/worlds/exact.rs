@@ -95,9 +95,7 @@ pub(crate) fn solve(
         match local.list(system, scenarios, queries, &ln, ln_prior) {
             Ok(true) => {}
             Ok(false) => found.contradiction = true,
-            Err(Exhausted) => {
-                found.open += usize::from(crate::worlds::mutant("ask") || !local.ask_each(system, scenarios, queries))
-            }
+            Err(Exhausted) => found.open += usize::from(!local.ask_each(system, scenarios, queries)),
         }
         total += local.work;
     }

@@ -56,10 +56,6 @@ const CHANGED_SHARE: usize = 50;
 /// Variables times pairs of sides that are looked at as flows of one value.
 const PAIR_WORK_MAX: usize = 6_000_000;
 
-pub(crate) fn mutant(name: &str) -> bool {
-    std::env::var("HMUT").is_ok_and(|v| v == name)
-}
-
 /// Which layers work. All of them do, but in tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layers {
@@ -122,7 +118,7 @@ pub(crate) fn solve(
     if cut {
         solved.limits.push("some people have too many combinations of classes to be distinguished".to_owned());
     }
-    if layers.exact && !crate::worlds::mutant("exact") {
+    if layers.exact {
         let found = exact::solve(&system, &index, &mut scenarios, beside.ln_prior, &mut done)?;
         solved.contradiction = found.contradiction;
         if found.open > 0 {
@@ -141,9 +137,7 @@ pub(crate) fn solve(
             }
         }
     }
-    if let Some(truth) =
-        beside.truth.filter(|_| layers.swaps && !crate::worlds::mutant("swaps") && !solved.contradiction)
-    {
+    if let Some(truth) = beside.truth.filter(|_| layers.swaps && !solved.contradiction) {
         swaps::mark(&system, truth, problem.sides.len(), &mut scenarios);
     }
     solved.scenarios = scenarios;
@@ -170,7 +164,7 @@ fn options(
     for side in 0..problem.sides.len() {
         done.membership(side, problem.sides.len())?;
         let mut options = membership::by_labels(problem, side);
-        if layers.membership && !crate::worlds::mutant("membership") {
+        if layers.membership {
             match membership::filter(problem, side, &mut options) {
                 None => return Ok(None),
                 Some(true) => {}
@@ -191,7 +185,7 @@ fn narrow(
     done: &mut Done<'_>,
 ) -> Result<Option<()>, TableError> {
     let mut pending = Pending::all(system.sums.len());
-    let all_blocks: Vec<value_flow::Block> = match layers.values && !crate::worlds::mutant("values") {
+    let all_blocks: Vec<value_flow::Block> = match layers.values {
         true => (0..problem.sides.len()).flat_map(|side| blocks(problem, system, side)).collect(),
         false => Vec::new(),
     };
@@ -205,10 +199,7 @@ fn narrow(
     };
     for pass in 0..PASSES_MAX {
         let mut note = |variable: usize| mark(&mut stale, variable);
-        if layers.bounds
-            && !crate::worlds::mutant("bounds")
-            && propagate(system, index, &mut pending, &mut note, done)?.is_err()
-        {
+        if layers.bounds && propagate(system, index, &mut pending, &mut note, done)?.is_err() {
             return Ok(None);
         }
         let mut changed: Vec<u32> = Vec::new();
@@ -223,11 +214,7 @@ fn narrow(
             }
         }
         let again = pass == 0 || (pass < PAIR_PASSES_MAX && changed.len() * CHANGED_SHARE > system.low.len());
-        if layers.pairs
-            && !crate::worlds::mutant("pairs")
-            && again
-            && settle_pairs(problem, system, &mut changed, done)?.is_none()
-        {
+        if layers.pairs && again && settle_pairs(problem, system, &mut changed, done)?.is_none() {
             return Ok(None);
         }
         if changed.is_empty() {

@@ -76,9 +76,7 @@ impl Gone {
         let is_known = |table: &usize| group.tables.contains(table) && !setting.tables.tables[*table].counterfeit;
         self.unknown.extend((0..newest).filter(|table| !is_known(table)));
         let others = (0..group.tables.len()).filter(|&side| group.tables[side] < newest);
-        let others = others.filter(|&side| {
-            is_known(&group.tables[side]) && (!crate::worlds::mutant("others") || is_own(setting, group.tables[side]))
-        });
+        let others = others.filter(|&side| is_known(&group.tables[side]));
         let others: Vec<usize> = others.filter(|&side| group.problem.sides[side].unlisted > 0).collect();
         if others.is_empty() {
             return Ok(());

@@ -81,11 +81,8 @@ pub(super) fn run(
         lost += if setting.is_nowhere(case) || left.is_unsaid { 0 } else { people };
         tally.add(finding, left, || setting.exposure(case, left));
     }
-    if crate::worlds::mutant("gone") {
-        gone = Gone::default();
-    }
     gone.finish(finding, &mut tally, &setting);
-    if exposed_anyhow > 0 && !crate::worlds::mutant("anyhow") {
+    if exposed_anyhow > 0 {
         finding.leave(1, exposed_anyhow);
         finding.at_risk = finding.at_risk.max(exposed_anyhow);
     }
@@ -180,16 +177,12 @@ impl<'a> Setting<'a> {
         fewest.offer(first, part_of);
         let ways = self.ways_to_stay(&standings, progress)?;
         let stayed = ways.as_ref().map(|ways| (ways.tried.len(), ways.all));
-        if let Some(believed) = believed.filter(|_| !crate::worlds::mutant("believed")) {
+        if let Some(believed) = believed {
             let outcome = self.outcome(believed, ln_prior, attacker)?.1;
             exposed = exposed.max(outcome.exposed(&self.cases));
             fewest.offer(outcome, part_of);
         }
-        for others in ways.into_iter().flat_map(|ways| ways.tried).take(if crate::worlds::mutant("stayed") {
-            0
-        } else {
-            usize::MAX
-        }) {
+        for others in ways.into_iter().flat_map(|ways| ways.tried) {
             let (standings, outcome) = self.outcome(others, ln_prior, attacker)?;
             if let Some(gone) = &mut gone {
                 gone.examine(self, &outcome.groups, &standings, progress)?;

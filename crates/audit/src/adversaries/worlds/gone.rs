@@ -175,10 +175,9 @@ impl Gone {
 
     /// Adds the people who are not listed to what was found about those who are.
     pub(super) fn finish(self, finding: &mut Finding, tally: &mut PeopleTally, setting: &Setting<'_>) {
-        let names = |of: &dyn Fn(&usize) -> bool, tables: &mut dyn Iterator<Item = &usize>| -> Vec<&str> {
-            tables.filter(|table| of(table)).map(|&table| setting.tables.tables[table].name).collect()
-        };
-        let unknown = names(&|table| !self.people.contains_key(table), &mut self.unknown.iter());
+        let name = |table: &usize| setting.tables.tables[*table].name;
+        let unknown = self.unknown.iter().filter(|table| !self.people.contains_key(*table));
+        let unknown: Vec<&str> = unknown.map(name).collect();
         if !unknown.is_empty() {
             finding.note(format!(
                 "who is in {} and not listed was not judged: it is not known who of those listed is in it",
@@ -211,7 +210,8 @@ impl Gone {
             finding.note(format!("{left} rows of {of}: {each}"));
         }
         if let Some(others) = most(false) {
-            let of = names(&|table| !is_left(table), &mut self.people.keys()).join(" and ");
+            let of: Vec<&str> = self.people.keys().filter(|table| !is_left(table)).map(name).collect();
+            let of = of.join(" and ");
             finding.note(format!("{others} rows of {of} are of people who are not listed: {each}"));
         }
         if self.open {

@@ -34,7 +34,7 @@ fn combined(released: &[Released<'_>], people: &Table) -> Vec<Finding> {
     together("s", &tables, released, &options, &|_| true).unwrap()
 }
 
-fn every_world<'a>(released: &[Released<'a>], people: &'a Table) -> Finding {
+fn every_world(released: &[Released<'_>], people: &Table) -> Finding {
     let attacker =
         Attacker { people: Some(people), columns: Columns::Listed, prior: &[], joint: &[], progress: &NoProgress };
     worlds::run("s", released, attacker).unwrap().unwrap()
@@ -126,8 +126,8 @@ fn joint_cells_are_counted_only_where_people_are_the_rows() {
     let released = [stated("1", &one, 0), stated("2", &two, 0)];
     let correlation = |people: &[[&str; 3]], columns: usize| -> Vec<u32> {
         let found = combined(&released, &listed(people, columns));
-        let mut found = found.into_iter().filter(|finding| finding.adversary == Adversary::Correlation);
-        found.next().unwrap().people_at_risk
+        let found = found.into_iter().find(|finding| finding.adversary == Adversary::Correlation);
+        found.unwrap().people_at_risk
     };
     let full = [["0", "x", "p"], ["0", "y", "p"], ["0", "y", "q"], ["1", "x", "p"], ["1", "x", "q"]];
     assert_eq!(correlation(&full, 2), [0]);
@@ -139,13 +139,13 @@ fn joint_cells_are_counted_only_where_people_are_the_rows() {
 }
 
 /// A person's labels and value, and what each release wrote of whom.
-struct Setting {
+struct SuppressedRows {
     people: Vec<[String; 3]>,
     /// Rows, and how many were suppressed.
     releases: Vec<(Vec<[String; 3]>, u64)>,
 }
 
-fn random(rng: &mut StdRng) -> Setting {
+fn random(rng: &mut StdRng) -> SuppressedRows {
     let values = rng.random_range(2..4);
     let people: Vec<[String; 3]> = (0..rng.random_range(1..6))
         .map(|_| {
@@ -175,12 +175,12 @@ fn random(rng: &mut StdRng) -> Setting {
         (rows, suppressed as u64)
     });
     let releases = releases.collect();
-    Setting { people, releases }
+    SuppressedRows { people, releases }
 }
 
 /// Whether the listed people can have these values: in each release they have rows of their own, but
 /// for those suppressed, and the people who are not listed have the other rows.
-fn is_world(setting: &Setting, listed: &[usize], values: &[String]) -> bool {
+fn is_world(setting: &SuppressedRows, listed: &[usize], values: &[String]) -> bool {
     let others = setting.people.len() - listed.len();
     setting.releases.iter().all(|(rows, suppressed)| {
         let mut taken = vec![false; rows.len()];
@@ -191,7 +191,7 @@ fn is_world(setting: &Setting, listed: &[usize], values: &[String]) -> bool {
 /// Places the people one by one: at most `absent` have no row, and at least `needed` rows must be
 /// theirs.
 fn place(
-    setting: &Setting,
+    setting: &SuppressedRows,
     listed: &[usize],
     values: &[String],
     rows: &[[String; 3]],
@@ -217,7 +217,7 @@ fn place(
 }
 
 /// By listed person, the values that some world gives them; one that no release has among them.
-fn possible(setting: &Setting, listed: &[usize]) -> Vec<BTreeSet<String>> {
+fn possible(setting: &SuppressedRows, listed: &[usize]) -> Vec<BTreeSet<String>> {
     let values: BTreeSet<&str> = setting.people.iter().map(|person| person[2].as_str()).chain(["other"]).collect();
     let mut tables: Vec<Vec<String>> = vec![Vec::new()];
     for _ in listed {

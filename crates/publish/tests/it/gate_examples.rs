@@ -169,7 +169,7 @@ fn a_release_with_suppressed_rows_is_not_joined_with_others() {
     let intersection = AuditOptions { adversaries: vec![Adversary::Intersection], ..AuditOptions::default() };
     let found = |names: [&str; 2]| audit(&names.map(open), &intersection).unwrap().findings.remove(0);
     let joined = found(["whole", "whole"]);
-    assert!(joined.people == 5 && joined.notes.len() == 1, "{joined:?}");
+    assert!(joined.people == 5 && !joined.notes.iter().any(|note| note.text.contains("suppressed")), "{joined:?}");
     let apart = found(["whole", "lacking"]);
     assert_eq!((apart.people, apart.at_risk), (0, 0), "{apart:?}");
     assert!(apart.notes.iter().any(|note| note.text.starts_with("rows of lacking were suppressed")), "{apart:?}");

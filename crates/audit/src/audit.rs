@@ -243,6 +243,11 @@ fn say_what_is_counted(releases: &[OpenedRelease<'_>], finding: &mut Finding) {
     }
 }
 
+/// Rows of the source that are not in a release, as its manifest states.
+fn rows_suppressed(release: &Release) -> u64 {
+    release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed)
+}
+
 /// The tables with what their manifests say of rows, and whose they are.
 fn released<'a>(
     releases: &[OpenedRelease<'a>],
@@ -258,7 +263,7 @@ fn released<'a>(
     let mut names = named.iter();
     let mut released: Vec<Released<'_>> = Vec::with_capacity(named.len());
     for (release, &custodian) in releases.iter().zip(&custodian) {
-        let suppressed = release.release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed);
+        let suppressed = rows_suppressed(release.release);
         let counterfeit = release.release.method() == "clone";
         let (rows, units) = match release.release.tables() {
             ReleaseTables::Generalized(tables) if tables.counts.is_none() => {
@@ -411,7 +416,13 @@ fn together<'a>(
     let mut combined = CombinedView::new(protect, tables);
     let (all, two) = match options.people {
         Some(people) => {
-            let all = combined.people(people)?;
+            let mut all = combined.people(people)?;
+            let coarse = |table: &Released<'_>| table.codebook.is_some_and(|codebook| codebook.is_coarse(protect));
+            combined.is_coarse = released.iter().any(coarse);
+            combined.mark_lacking(&mut all, |name| {
+                let of_name = released.iter().filter(|table| table.name == name);
+                of_name.map(|table| table.suppressed).max().unwrap_or(0)
+            });
             let two = if all.sides.len() > 2 {
                 pairs(all.sides.len()).map(|pair| all.only(pair)).collect()
             } else {
@@ -489,8 +500,22 @@ fn joins(
     let mut findings: Vec<Finding> =
         several.map(|release| join(vec![release.name.to_owned()], &[release])).collect::<Result<_, TableError>>()?;
     if requested && releases.len() > 1 {
-        let names = releases.iter().map(|release| release.name.to_owned()).collect();
-        findings.push(join(names, &releases.iter().collect::<Vec<_>>())?);
+        // Not everyone is in the tables of a release with suppressed rows.
+        let (lacking, whole): (Vec<&OpenedRelease<'_>>, Vec<&OpenedRelease<'_>>) =
+            releases.iter().partition(|release| rows_suppressed(release.release) > 0);
+        let names = |of: &[&OpenedRelease<'_>]| of.iter().map(|release| release.name.to_owned()).collect();
+        let mut finding = match whole.len() {
+            0 | 1 => Finding::new(Adversary::Intersection, names(&releases.iter().collect::<Vec<_>>()), None),
+            _ => join(names(&whole), &whole)?,
+        };
+        finding.note("every person is taken to be in the tables of all these releases");
+        if !lacking.is_empty() {
+            let lacking: Vec<&str> = lacking.iter().map(|release| release.name).collect();
+            let lacking = lacking.join(" and ");
+            finding
+                .note(format!("rows of {lacking} were suppressed, so that not everyone is in it: it was not joined"));
+        }
+        findings.push(finding);
     }
     Ok(findings)
 }
@@ -516,5 +541,7 @@ fn rules_of(releases: &[&OpenedRelease<'_>], tables: &[intersection::SubTable]) 
 
 #[cfg(test)]
 mod every_world_tests;
+#[cfg(test)]
+mod suppressed_tests;
 #[cfg(test)]
 mod tests;

@@ -4,11 +4,18 @@
 //! A *view* is what an adversary sees of one person in one release: usually one class, several
 //! where cells overlap or where the same quasi-identifiers are in several buckets. A *combination*
 //! is one view from each of some releases.
+//!
+//! Not everyone who fits a release need have a row in it. A release whose manifest states suppressed
+//! rows *may lack* people who fit it, unless those are accounted for by people who fit nothing; what
+//! it leaves is used for nobody. Of people whose true value is known, a release that cannot give it
+//! to them does not have them.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Table, TableError};
 
+use crate::adversaries::worlds::most_absent;
+use crate::finding::Finding;
 use crate::joint_cells::joint_cells;
 use crate::people::FoundPeople;
 
@@ -72,9 +79,73 @@ pub(crate) struct CombinationGroup {
     pub(crate) of_person: Vec<u32>,
     /// Not all combinations are listed.
     pub(crate) cut: bool,
+    /// By side, whether it may lack people who fit it.
+    pub(crate) may_lack: Vec<bool>,
 }
 
 impl CombinationGroup {
+    /// The views of some people in the releases that have them for sure, each with its side. `None`
+    /// where they are not in every release.
+    pub(crate) fn sure_views<'v>(
+        &self,
+        combined: &'v CombinedView<'_>,
+        combination: &Combination,
+    ) -> Option<Vec<(&'v ReleaseSide<'v>, &'v PersonView)>> {
+        let truth = combined.truth_of(combination);
+        let mut sure = Vec::with_capacity(self.sides.len());
+        for ((&side, &view), may_lack) in self.sides.iter().zip(&combination.views).zip(&self.may_lack) {
+            let side = &combined.sides[side];
+            let view = &side.views[view as usize];
+            if view.classes.is_empty() || truth.is_some_and(|truth| view.weight(truth) <= 0.0) {
+                return None;
+            }
+            if !may_lack {
+                sure.push((side, view));
+            }
+        }
+        Some(sure)
+    }
+
+    /// Says of which people a finding leaves out what a release shows, and where it may be wrong
+    /// since not all people can be in a release.
+    pub(crate) fn note_lacking(&self, combined: &CombinedView<'_>, finding: &mut Finding) {
+        let names = |chosen: &dyn Fn(usize) -> bool| -> Vec<&str> {
+            (0..self.sides.len())
+                .filter(|&position| chosen(position))
+                .map(|position| combined.sides[self.sides[position]].name)
+                .collect()
+        };
+        let lacking = names(&|position| self.may_lack[position]);
+        if !lacking.is_empty() {
+            finding.note(format!(
+                "rows of {} were suppressed, and people who fit it may have none: what it leaves them is not used here, \
+                 `worlds` uses it",
+                lacking.join(" and ")
+            ));
+        }
+        let is_true = self.combinations.iter().all(|combination| combined.truth_of(combination).is_some());
+        let is_full = |position: usize| {
+            !is_true
+                && !self.may_lack[position]
+                && self.people_who_fit(combined, position) > combined.sides[self.sides[position]].classes.rows
+        };
+        let full = names(&is_full);
+        if !full.is_empty() {
+            finding.note(format!(
+                "more people fit {} than it has rows: each is taken to be in it, and what follows need not be true of \
+                 those who are not",
+                full.join(" and ")
+            ));
+        }
+    }
+
+    /// The people who fit some class of a side.
+    fn people_who_fit(&self, combined: &CombinedView<'_>, position: usize) -> u64 {
+        let views = &combined.sides[self.sides[position]].views;
+        let fit = |combination: &&Combination| !views[combination.views[position] as usize].classes.is_empty();
+        self.combinations.iter().filter(fit).map(|combination| combination.people).sum()
+    }
+
     /// The views of the same people in two of the releases.
     pub(crate) fn only(&self, pair: [usize; 2]) -> CombinationGroup {
         let combinations = self.combinations.iter().map(|combination| Combination {
@@ -87,6 +158,7 @@ impl CombinationGroup {
             combinations: combinations.collect(),
             of_person: self.of_person.clone(),
             cut: self.cut,
+            may_lack: pair.map(|position| self.may_lack[position]).to_vec(),
         }
     }
 }
@@ -98,6 +170,9 @@ pub(crate) struct CombinedView<'a> {
     /// The common vocabulary.
     pub(crate) values: Vec<String>,
     pub(crate) sides: Vec<ReleaseSide<'a>>,
+    /// Some release states the attribute coarser than its source has it: true values are not among
+    /// those that are released.
+    pub(crate) is_coarse: bool,
 }
 
 impl<'a> CombinedView<'a> {
@@ -119,7 +194,23 @@ impl<'a> CombinedView<'a> {
             ReleaseSide { name, classes, sensitive, common, totals, views: Vec::new() }
         });
         let sides = sides.collect();
-        CombinedView { protect, values, sides }
+        CombinedView { protect, values, sides, is_coarse: false }
+    }
+
+    /// The true value of people, where it is known and can be compared with those that are released.
+    pub(crate) fn truth_of(&self, combination: &Combination) -> Option<u32> {
+        combination.truth.filter(|_| !self.is_coarse)
+    }
+
+    /// Finds the releases that may lack people who fit them, by the suppressed rows of each.
+    pub(crate) fn mark_lacking(&self, group: &mut CombinationGroup, suppressed: impl Fn(&str) -> u64) {
+        let all = group.combinations.iter().map(|combination| combination.people).sum();
+        let may_lack = |(position, &side): (usize, &usize)| {
+            let side = &self.sides[side];
+            let people = (all, group.people_who_fit(self, position));
+            most_absent(people, (side.classes.rows, suppressed(side.name))) > 0
+        };
+        group.may_lack = group.sides.iter().enumerate().map(may_lack).collect();
     }
 
     pub(crate) fn names(&self, sides: &[usize]) -> Vec<String> {
@@ -160,7 +251,9 @@ impl<'a> CombinedView<'a> {
         let combination = |(views, truth, _)| Combination { views, people: 0, truth };
         let mut combinations: Vec<Combination> = found.into_iter().map(combination).collect();
         of_person.iter().for_each(|&number| combinations[number as usize].people += 1);
-        Ok(CombinationGroup { sides: (0..self.sides.len()).collect(), combinations, of_person, cut: false })
+        let sides: Vec<usize> = (0..self.sides.len()).collect();
+        let may_lack = vec![false; sides.len()];
+        Ok(CombinationGroup { sides, combinations, of_person, cut: false, may_lack })
     }
 
     /// The combinations that a person could be in: cells that meet in every attribute they share.
@@ -174,7 +267,8 @@ impl<'a> CombinedView<'a> {
             let joint = joint_cells(&tables, COMBINATIONS_MAX);
             let combinations = joint.combinations.into_iter();
             let combinations = combinations.map(|views| Combination { views, people: 0, truth: None }).collect();
-            CombinationGroup { sides, combinations, of_person: Vec::new(), cut: joint.cut }
+            let may_lack = vec![false; sides.len()];
+            CombinationGroup { sides, combinations, of_person: Vec::new(), cut: joint.cut, may_lack }
         };
         let pairs = if self.sides.len() > 2 {
             pairs(self.sides.len()).map(|pair| group(pair.to_vec())).collect()
@@ -196,6 +290,12 @@ impl ReleaseSide<'_> {
         let found = FoundPeople::new(self.name, self.classes, people)?;
         self.views = found.places.into_iter().map(|classes| self.view(classes)).collect();
         Ok(found.of_person)
+    }
+
+    /// Rows of a bucket with a value of the common vocabulary.
+    pub(crate) fn rows_of(&self, bucket: u32, value: u32) -> u64 {
+        let of_value = |(own, _): &&(u32, u32)| self.common[*own as usize] == value;
+        self.sensitive.of_bucket(bucket).iter().filter(of_value).map(|&(_, rows)| u64::from(rows)).sum()
     }
 
     pub(crate) fn view(&self, classes: Vec<u32>) -> PersonView {

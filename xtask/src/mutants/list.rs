@@ -10,6 +10,7 @@ const PINNING: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "pinning
 const RESTORED: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "restored::"];
 const ATTACKS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "attacks::"];
 const WORLDS: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "worlds::"];
+const SUPPRESSED: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "suppressed_tests::"];
 const AGREEMENT: &[&str] = &["-p", "hedgerow-joint", "--test", "it", "--", "agreement::"];
 
 pub(super) const MUTANTS: &[Mutant] = &[
@@ -476,5 +477,26 @@ pub(super) const MUTANTS: &[Mutant] = &[
         find: "if exposed_anyhow > 0 {",
         replace: "if exposed_anyhow > u64::MAX - 1 {",
         tests: WORLDS,
+    },
+    Mutant {
+        name: "a release with suppressed rows has everyone who fits it",
+        file: "crates/audit/src/combined_view.rs",
+        find: "most_absent(people, (side.classes.rows, suppressed(side.name))) > 0",
+        replace: "most_absent(people, (side.classes.rows, suppressed(side.name))) > u64::MAX - 1",
+        tests: SUPPRESSED,
+    },
+    Mutant {
+        name: "a release has people whose true value it cannot give",
+        file: "crates/audit/src/combined_view.rs",
+        find: "combination.truth.filter(|_| !self.is_coarse)",
+        replace: "combination.truth.filter(|_| self.is_coarse)",
+        tests: SUPPRESSED,
+    },
+    Mutant {
+        name: "joint cells where people are not the rows",
+        file: "crates/audit/src/adversaries/correlation.rs",
+        find: "people == u64::from(rows));",
+        replace: "people == u64::from(rows) || people < u64::MAX);",
+        tests: SUPPRESSED,
     },
 ];

@@ -10,14 +10,15 @@
 //! - θ is the largest gain of that confidence over the better single release (equation 4).
 //! - β is one over the overlap of the two tables' distributions: 1 when they are alike.
 //!
-//! A person who matches nothing that all releases allow is not in all of them, and is counted
-//! apart.
+//! A person who matches nothing that all releases allow, or not with their true value, is not in all
+//! of them, and is counted apart. What a release leaves that may lack a person is not used: what is
+//! certain is true of everyone who is in the other releases.
 
 use serde_json::json;
 
 use super::exposure;
 use crate::Adversary;
-use crate::combined_view::{Combination, CombinationGroup, CombinedView};
+use crate::combined_view::{CombinationGroup, CombinedView, PersonView, ReleaseSide};
 use crate::finding::{Finding, Needs, Worst};
 
 /// Equation 3: the confidence in every value that is left, from the rows of each value in each
@@ -59,22 +60,24 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &CombinationGroup) -> Find
         group.sides.iter().map(|&side| vec![usize::MAX; combined.sides[side].views.len()]).collect();
     for combination in &group.combinations {
         finding.people += combination.people;
-        let counts: Vec<&[(u32, f64)]> =
-            views(combined, group, combination).map(|view| view.values.as_slice()).collect();
+        let views = group.sure_views(combined, combination);
+        let is_in_some = views.as_ref().is_none_or(|views| !views.is_empty());
+        let views = views.unwrap_or_default();
+        let counts: Vec<&[(u32, f64)]> = views.iter().map(|(_, view)| view.values.as_slice()).collect();
         let confidences = confidences(&counts);
         let left = confidences.len();
         if left == 0 {
-            outside += combination.people;
+            outside += if is_in_some { combination.people } else { 0 };
             places.push((false, 0.0));
             continue;
         }
         finding.leave(left as u64, combination.people);
-        let rows = views(combined, group, combination).map(|view| view.rows).min().unwrap_or_default();
+        let rows = views.iter().map(|(_, view)| view.rows).min().unwrap_or_default();
         finding.effective_k = Some(finding.effective_k.map_or(rows, |least| least.min(rows)));
         let top = confidences.iter().map(|&(_, confidence)| confidence).fold(0.0, f64::max);
         finding.max_confidence = finding.max_confidence.max(top);
         places.push((left == 1, top));
-        theta = theta.max(gain(combined, group, combination, &confidences));
+        theta = theta.max(gain(&views, &confidences));
         finding.at_risk += if left == 1 { combination.people } else { 0 };
         for (fewest, &view) in fewest.iter_mut().zip(&combination.views) {
             fewest[view as usize] = fewest[view as usize].min(left);
@@ -107,6 +110,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &CombinationGroup) -> Find
         let note = format!("{outside} people match nothing that all releases allow, so they are not in all of them");
         finding.note(note);
     }
+    group.note_lacking(combined, &mut finding);
     if group.cut {
         finding.note_needs(Needs::People, "too many combinations of cells to examine all");
     }
@@ -115,23 +119,10 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &CombinationGroup) -> Find
     finding
 }
 
-fn views<'s>(
-    combined: &'s CombinedView<'_>,
-    group: &'s CombinationGroup,
-    combination: &'s Combination,
-) -> impl Iterator<Item = &'s crate::combined_view::PersonView> {
-    group.sides.iter().zip(&combination.views).map(|(&side, &view)| &combined.sides[side].views[view as usize])
-}
-
 /// Equation 4: how much the best-known value gained over the better single release.
-fn gain(
-    combined: &CombinedView<'_>,
-    group: &CombinationGroup,
-    combination: &Combination,
-    confidences: &[(u32, f64)],
-) -> f64 {
+fn gain(views: &[(&ReleaseSide<'_>, &PersonView)], confidences: &[(u32, f64)]) -> f64 {
     let single = |value: u32| {
-        let shares = views(combined, group, combination).map(|view| view.weight(value) / view.rows.max(1) as f64);
+        let shares = views.iter().map(|(_, view)| view.weight(value) / view.rows.max(1) as f64);
         shares.fold(0.0, f64::max)
     };
     confidences.iter().map(|&(value, confidence)| confidence - single(value)).fold(f64::NEG_INFINITY, f64::max)

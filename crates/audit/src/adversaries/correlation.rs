@@ -9,13 +9,15 @@
 //!
 //! Vectors are never listed: a dynamic program over the values adds them up, from the left and from
 //! the right. Cost: values × n × the widest bound.
+//!
+//! Of a release that may lack people who fit it, no such size is known: nothing is concluded.
 
 use hashbrown::HashMap;
 use serde_json::json;
 
 use super::exposure;
 use crate::Adversary;
-use crate::combined_view::{Combination, CombinationGroup, CombinedView};
+use crate::combined_view::{Combination, CombinationGroup, CombinedView, ReleaseSide};
 use crate::finding::{Finding, Worst};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,22 +173,32 @@ pub(crate) fn run(
     weights: Weights,
 ) -> Finding {
     let sides = pair.map(|position| group.sides[position]);
+    let group = &group.only(pair);
     let mut finding = Finding::new(Adversary::Correlation, combined.names(&sides), Some(combined.protect));
+    let weighed = if weights == Weights::Uniform { "uniform" } else { "exact" };
+    finding.details.insert("weights".to_owned(), json!(weighed));
+    group.note_lacking(combined, &mut finding);
+    if group.may_lack.contains(&true) {
+        finding.people = group.combinations.iter().map(|combination| combination.people).sum();
+        finding.list_people(&group.of_person, &vec![(false, 0.0); group.combinations.len()]);
+        return finding;
+    }
+    // Who is in one of the releases alone is in no joint cell.
+    let is_in_both = |combination: &&Combination| group.sure_views(combined, combination).is_some();
     let mut joint: HashMap<[u32; 2], u64> = HashMap::new();
-    for combination in &group.combinations {
-        *joint.entry(pair.map(|position| combination.views[position])).or_default() += combination.people;
+    for combination in group.combinations.iter().filter(is_in_both) {
+        *joint.entry([0, 1].map(|position| combination.views[position])).or_default() += combination.people;
     }
     let mut joint: Vec<([u32; 2], u64)> = joint.into_iter().collect();
     joint.sort_unstable();
-    let listed: u64 = joint.iter().map(|(_, people)| people).sum();
-    let in_one_class = |(views, _): &([u32; 2], u64)| {
-        (0..2).all(|side| combined.sides[sides[side]].views[views[side] as usize].classes.len() == 1)
-    };
-    let everyone =
-        sides.iter().all(|&side| combined.sides[side].classes.rows == listed) && joint.iter().all(in_one_class);
-    let (mut worst, mut unfit, mut large) = (Worst::new(), 0u64, 0u64);
-    let pair_group =
-        CombinationGroup { sides: sides.to_vec(), combinations: Vec::new(), of_person: Vec::new(), cut: false };
+    let everyone = (0..2).all(|position| {
+        let found = group.combinations.iter().filter(is_in_both);
+        are_all_rows(combined, &combined.sides[sides[position]], found.map(|own| (own, own.views[position])))
+    });
+    let (mut worst, mut large) = (Worst::new(), 0u64);
+    let all: u64 = group.combinations.iter().map(|combination| combination.people).sum();
+    let mut unfit = all - joint.iter().map(|(_, people)| people).sum::<u64>();
+    finding.people = unfit;
     let mut risks: HashMap<[u32; 2], (bool, f64)> = HashMap::new();
     for (views, people) in joint {
         finding.people += people;
@@ -234,18 +246,17 @@ pub(crate) fn run(
         risks.insert(views, (left.len() == 1, top));
         worst.offer((-top, left.len(), u64::MAX - people), || {
             let combination = Combination { views: views.to_vec(), people, truth: None };
-            let mut exposure = exposure(combined, &pair_group, &combination, left);
+            let mut exposure = exposure(combined, group, &combination, left);
             exposure.why = format!("{people} people are in both cells, which allows {} ways", found.instances);
             exposure
         });
     }
     let of_pair = |combination: &Combination| {
-        risks.get(&pair.map(|position| combination.views[position])).copied().unwrap_or((false, 0.0))
+        let found = risks.get(&[0, 1].map(|position| combination.views[position]));
+        found.filter(|_| is_in_both(&combination)).copied().unwrap_or((false, 0.0))
     };
     finding.list_people(&group.of_person, &group.combinations.iter().map(of_pair).collect::<Vec<_>>());
     finding.note("each two cells are judged alone: what other cells leave is not used, `worlds` uses it");
-    let weights = if weights == Weights::Uniform { "uniform" } else { "exact" };
-    finding.details.insert("weights".to_owned(), json!(weights));
     if unfit > 0 {
         finding.note(format!(
             "{unfit} people are in joint cells that the releases cannot both have, or in parts of a bucket"
@@ -256,6 +267,26 @@ pub(crate) fn run(
     }
     finding.worst = worst.into_vec();
     finding
+}
+
+/// Whether some people, each in one class of a release, are all of its rows, with their true values
+/// where these are known.
+fn are_all_rows<'c>(
+    combined: &CombinedView<'_>,
+    side: &ReleaseSide<'_>,
+    found: impl Iterator<Item = (&'c Combination, u32)>,
+) -> bool {
+    let mut people = vec![0u64; side.classes.len()];
+    let mut having: HashMap<(u32, u32), u64> = HashMap::new();
+    for (combination, view) in found {
+        let [class] = side.views[view as usize].classes[..] else { return false };
+        people[class as usize] += combination.people;
+        if let Some(truth) = combined.truth_of(combination) {
+            *having.entry((side.classes.bucket_of[class as usize], truth)).or_default() += combination.people;
+        }
+    }
+    let is_full = people.iter().zip(&side.classes.sizes).all(|(&people, &rows)| people == u64::from(rows));
+    is_full && having.iter().all(|(&(bucket, truth), &people)| people <= side.rows_of(bucket, truth))
 }
 
 #[cfg(test)]

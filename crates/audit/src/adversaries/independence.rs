@@ -4,13 +4,14 @@
 //! For one class from every release, `P(s | classes) ∝ P(s) · Πᵢ P(classᵢ | s)` (equation 5), every
 //! factor a count in one table. The paper's own example substitutes P(s | class) for P(class | s);
 //! its printed result follows from the latter. P(s) is the same in all tables when they hold the
-//! same people; where they differ, their mean is taken.
+//! same people; where they differ, their mean is taken. What a release leaves that may lack a person
+//! is not used.
 
 use serde_json::{Value, json};
 
 use super::exposure;
 use crate::Adversary;
-use crate::combined_view::{Combination, CombinationGroup, CombinedView};
+use crate::combined_view::{Combination, CombinationGroup, CombinedView, PersonView, ReleaseSide};
 use crate::finding::{Finding, Worst};
 
 /// How many rows of the probabilistic table are reported.
@@ -79,6 +80,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &CombinationGroup, with_ta
     if !people_known {
         finding.note("no people were named: combinations of cells are counted");
     }
+    group.note_lacking(combined, &mut finding);
     if with_table {
         finding.details.insert("table".to_owned(), Value::Array(table));
     }
@@ -89,11 +91,13 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &CombinationGroup, with_ta
 
 fn prior(combined: &CombinedView<'_>, group: &CombinationGroup) -> Vec<f64> {
     let mut prior = vec![0.0; combined.values.len()];
-    for &side in &group.sides {
+    let used = group.sides.iter().zip(&group.may_lack).filter(|(_, may_lack)| !**may_lack);
+    let sides: Vec<usize> = used.map(|(&side, _)| side).collect();
+    for &side in &sides {
         let totals = &combined.sides[side].totals;
         let rows: u64 = totals.iter().sum();
         for (share, &total) in prior.iter_mut().zip(totals) {
-            *share += total as f64 / rows as f64 / group.sides.len() as f64;
+            *share += total as f64 / rows as f64 / sides.len() as f64;
         }
     }
     prior
@@ -105,12 +109,13 @@ fn of_combination(
     combination: &Combination,
     prior: &[f64],
 ) -> Vec<(u32, f64)> {
-    let of = |(&side, &view): (&usize, &u32)| {
-        let side = &combined.sides[side];
-        ClassRows { class: &side.views[view as usize].values, totals: &side.totals }
-    };
-    let releases: Vec<ClassRows<'_>> = group.sides.iter().zip(&combination.views).map(of).collect();
+    let views = group.sure_views(combined, combination).unwrap_or_default();
+    let releases: Vec<ClassRows<'_>> = views.into_iter().map(|(side, view)| class_rows(side, view)).collect();
     posterior(prior, &releases)
+}
+
+fn class_rows<'v>(side: &'v ReleaseSide<'_>, view: &'v PersonView) -> ClassRows<'v> {
+    ClassRows { class: &view.values, totals: &side.totals }
 }
 
 #[cfg(test)]

@@ -24,15 +24,16 @@ fn likeliest_first(values: &mut [(String, f64)]) {
     values.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
 }
 
-/// The cells of a combination as a person reads them; where several classes fit, the first stands
-/// for them.
+/// The cells of a combination as a person reads them, in the releases that are used; where several
+/// classes fit, the first stands for them.
 fn exposure(
     combined: &CombinedView<'_>,
     group: &CombinationGroup,
     combination: &Combination,
     values: Vec<(u32, f64)>,
 ) -> Exposure {
-    let cells = group.sides.iter().zip(&combination.views).map(|(&side, &view)| {
+    let used = group.sides.iter().zip(&combination.views).zip(&group.may_lack).filter(|(_, may_lack)| !**may_lack);
+    let cells = used.map(|((&side, &view), _)| {
         let side = &combined.sides[side];
         let class = side.views[view as usize].classes.first();
         let cells = class.map_or_else(Vec::new, |&class| side.classes.describe(class as usize));

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use hedgerow_audit::Adversary;
 use hedgerow_audit::finding::Finding;
+use hedgerow_audit::{Adversary, AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_publish::catalog::{Catalog, Gate};
 use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, publish};
+use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 
 use crate::cloning::scratch;
@@ -18,9 +19,14 @@ fn write(folder: &Path, rows: &[[&str; 3]]) {
 
 /// `quasi` are lines of `[attributes]`.
 fn policy(folder: &Path, quasi: &str, rule: &str, method: &str) -> Policy {
+    policy_with(folder, quasi, rule, &format!("method = \"{method}\""))
+}
+
+/// `how` are lines of `[publish]`.
+fn policy_with(folder: &Path, quasi: &str, rule: &str, how: &str) -> Policy {
     let text = format!(
         "[source]\npath = \"people.csv\"\n[attributes]\n{quasi}\ns = {{ role = \"sensitive\" }}\n[[rule]]\n{rule}\n\
-         [publish]\nmethod = \"{method}\"\n"
+         [publish]\n{how}\n"
     );
     Policy::parse(&text, &folder.join("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"))
 }
@@ -128,4 +134,25 @@ fn ones_own_next_release_with_two_people_more_is_refused() {
     assert!(worlds(refused).people_at_risk.contains(&2));
     // For other custodians, who stayed is not known.
     assert!(made(&by_a, folder.path(), "new", &[("a", 1)], gate(folder.path(), Some("them"))).is_ok());
+}
+
+/// Not everyone is in a release with suppressed rows: its rows are not those of another release.
+#[test]
+fn a_release_with_suppressed_rows_is_not_joined_with_others() {
+    let folder = scratch();
+    write(folder.path(), &[["0", "x", "p"], ["0", "x", "q"], ["1", "y", "p"], ["1", "y", "q"], ["5", "z", "p"]]);
+    let rule = |k: u32| format!("require = {{ model = \"k-anonymity\", k = {k} }}");
+    let whole = policy(folder.path(), "b = { role = \"quasi\" }", &rule(1), "full-domain");
+    made(&whole, folder.path(), "whole", &[("b", 0)], Gate::default()).unwrap();
+    let how = "method = \"full-domain\"\nsuppression = 0.2";
+    let lacking = policy_with(folder.path(), "a = { role = \"quasi\" }", &rule(2), how);
+    made(&lacking, folder.path(), "lacking", &[("a", 0)], Gate::default()).unwrap();
+    let open = |name: &str| Release::open(&folder.path().join(name), &NoProgress).unwrap();
+    let intersection = AuditOptions { adversaries: vec![Adversary::Intersection], ..AuditOptions::default() };
+    let found = |names: [&str; 2]| audit(&names.map(open), &intersection).unwrap().findings.remove(0);
+    let joined = found(["whole", "whole"]);
+    assert!(joined.people == 5 && !joined.notes.iter().any(|note| note.text.contains("suppressed")), "{joined:?}");
+    let apart = found(["whole", "lacking"]);
+    assert_eq!((apart.people, apart.at_risk), (0, 0), "{apart:?}");
+    assert!(apart.notes.iter().any(|note| note.text.starts_with("rows of lacking were suppressed")), "{apart:?}");
 }

@@ -25,6 +25,13 @@ impl Setting<'_> {
         if !strong.is_empty() {
             parts.push(format!("every person who fits {} is in it, but for suppressed rows", strong.join(" and ")));
         }
+        let reduced = names(&|standing| matches!(standing, Assumption::Everyone { absent: 1.., .. }));
+        if !reduced.is_empty() {
+            parts.push(format!(
+                "the person looked for is not among the suppressed rows of {}, unless they must be",
+                reduced.join(" and ")
+            ));
+        }
         if !weak.is_empty() {
             parts.push(format!(
                 "not all people can be in {}: only that the person looked for is in it is used",

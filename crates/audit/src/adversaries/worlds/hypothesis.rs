@@ -63,9 +63,7 @@ pub(super) fn standing(side: &Side, table: usize, cases: &[Case], suppressed: u6
     let matched: u64 = cases.iter().filter(fits).map(|case| u64::from(case.people)).sum();
     let rows = side.rows();
     let source = rows + suppressed;
-    // Where all people are the rows of the source, those who match nothing are the suppressed ones.
-    let known_absent = if all >= source { all - matched } else { 0 };
-    let absent = suppressed.saturating_sub(known_absent).min(matched);
+    let absent = most_absent((all, matched), (rows, suppressed));
     let Some(unlisted) = rows.checked_sub(matched - absent) else { return Assumption::Target };
     if counterfeit || all > source && matched > rows {
         return Assumption::Target;
@@ -74,6 +72,15 @@ pub(super) fn standing(side: &Side, table: usize, cases: &[Case], suppressed: u6
         Some(_) => Assumption::Everyone { absent, unlisted },
         None => Assumption::Target,
     }
+}
+
+/// At most this many of the people who fit a table have no row in it, by the rows that its manifest
+/// says were suppressed: `people` are all who are listed and those who fit, `rows` those released
+/// and suppressed.
+pub(crate) fn most_absent((all, matched): (u64, u64), (rows, suppressed): (u64, u64)) -> u64 {
+    // Where all people are the rows of the source, those who match nothing are the suppressed ones.
+    let known = if all >= rows + suppressed { all - matched } else { 0 };
+    suppressed.saturating_sub(known).min(matched)
 }
 
 /// By case, all of its people.

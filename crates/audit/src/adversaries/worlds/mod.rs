@@ -40,6 +40,7 @@ use crate::combined_view::CombinationGroup;
 use crate::finding::{Exposure, Finding, Worst};
 use crate::worlds::{Side, Statements, UNSAID};
 
+pub(crate) use self::hypothesis::most_absent;
 use self::records::Records;
 use self::statements::{AllContents, Linking, counted_apart, linking_columns};
 

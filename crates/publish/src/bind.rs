@@ -9,7 +9,9 @@ use std::sync::Arc;
 use hedgerow_cuts::Axis;
 use hedgerow_policy::{Attribute, ClassLabels, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
-use hedgerow_privacy::{BoundRule, Community, Context, Distribution, Judge, KnownRows, Model, Tree, models};
+use hedgerow_privacy::{
+    BoundRule, Community, Context, Distribution, Judge, KnownRows, Model, Tree, about_some_classes, models,
+};
 use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
 use hedgerow_table::{
     Coarsening, Codes, Column, Counted, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table,
@@ -24,6 +26,7 @@ use crate::consistent::Consistent;
 use crate::declared_values;
 use crate::error::PublishError;
 use crate::loss::LossAttribute;
+use crate::only_where::concerned;
 use crate::rare_values;
 use crate::units::Units;
 
@@ -106,7 +109,8 @@ pub fn rules_for(policy: &Policy, table: &Table) -> Result<Vec<NamedRule>, Table
         let (know, protect, require) = (rule.know.clone(), rule.protect.clone(), rule.require.clone());
         let units = units_in(policy, table, rule.rows);
         let consistent = rule.consistent;
-        rules.push(NamedRule { know, protect, require, tree, community: None, units, consistent });
+        let only_where = rule.only_where.clone();
+        rules.push(NamedRule { know, protect, require, tree, community: None, units, consistent, only_where });
     }
     Ok(rules)
 }
@@ -395,6 +399,10 @@ impl<'a> Bound<'a> {
                 let context = Context { protect: domain, tree: tree.as_ref(), community, missing: None };
                 guarantees.push(models::guarantee(model, &context).map_err(refused)?);
             }
+            if !rule.only_where.is_empty() {
+                guarantees = guarantees.into_iter().map(about_some_classes).collect();
+            }
+            let concerned = rule.only_where.iter().map(|(name, values)| concerned(self, position(name), values));
             rules.push(BoundRule {
                 know: rule.know.iter().map(position).collect(),
                 protect,
@@ -402,6 +410,7 @@ impl<'a> Bound<'a> {
                 source: protect
                     .map(|index| Distribution::new(counts_of(self.judged[index], self.counted), tree.as_ref())),
                 tree,
+                concerned: concerned.collect(),
             });
         }
         let allowed = self.policy.publish.suppression.floor_of(self.rows());
@@ -450,6 +459,7 @@ impl<'a> Bound<'a> {
                 community: rule.protect.as_ref().and_then(|name| self.community(name)).cloned(),
                 units: None,
                 consistent: rule.consistent,
+                only_where: rule.only_where.clone(),
             })
             .collect()
     }
@@ -457,6 +467,22 @@ impl<'a> Bound<'a> {
     /// A misspelled value would limit nothing, unnoticed.
     fn check_limited_values(&mut self) -> Result<(), PublishError> {
         for rule in &self.policy.rules {
+            for (name, values) in &rule.only_where {
+                let Some(column) = self.table.column(name) else { continue };
+                for value in values.iter().filter(|value| column.domain.code_of(value).is_none()) {
+                    if value.is_empty() || self.policy.source.nulls.contains(value) {
+                        let problem = format!("`where` names {value:?} of `{name}`, which counts as missing");
+                        let hint = "name values that an attacker can know; who has none is not known by it";
+                        return Err(InputError::new(rule.place.clone(), problem, hint).into());
+                    }
+                    let problem = format!(
+                        "no row has {value:?} as its `{name}`: the rule is about no one by it, though labels that may stand \
+                         for it are judged"
+                    );
+                    let hint = "write the value exactly as it stands in the data";
+                    self.warnings.push(InputError::new(rule.place.clone(), problem, hint));
+                }
+            }
             let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
             for (model, place) in rule.require.iter().zip(&rule.require_places) {
                 let named = model.named_values();

@@ -31,6 +31,7 @@ use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::{broken_by_the_whole, inconsistent_as_a_whole};
 use crate::generalized::{self, Recoded};
+use crate::only_where::over_labels;
 use crate::options::PublishOptions;
 use crate::recoded_outside::RecodedOutside;
 use best_cut::BestCut;
@@ -401,7 +402,9 @@ pub(crate) fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &Local
         None => Vec::new(),
     };
     codes[columns.len()..].iter_mut().zip(&of_pieces).for_each(|(place, codes)| *place = codes);
-    let seen = Judge::new(cardinalities, bound.quasi.len(), bound.judge()?.into_rules(), 0)
+    let mut rules = bound.judge()?.into_rules();
+    over_labels(bound, &mut rules, found);
+    let seen = Judge::new(cardinalities, bound.quasi.len(), rules, 0)
         .ok_or_else(|| PublishError::Internal("the labels need a wider key than the values".to_owned()))?;
     let rows = found.of_row.len();
     let achieved = with_words!(seen.layout().words(), W => {

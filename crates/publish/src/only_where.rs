@@ -1,0 +1,93 @@
+//! `where` of a rule: it is about the classes alone whose known cells may stand for one of some
+//! values ([`hedgerow_release::known_values`]). Here is which labels these are at every level, as
+//! the search sees them, and which policies cannot have it.
+//!
+//! Classes are judged by their labels, so that every reader of the release judges the same ones. A
+//! local recoding decides on a cut before the labels are known. There a rule is about the rows that
+//! agree on a named value where its attribute is released as it is; where it is recoded, the rule is
+//! asked of every class, which is more than it must be. What is released is judged by its labels.
+
+use hedgerow_policy::{Method, Policy};
+use hedgerow_privacy::{BoundRule, ConcernedLabels};
+use hedgerow_release::known_values::{is_value_of, may_stand_for_any};
+use hedgerow_table::InputError;
+
+use crate::bind::Bound;
+use crate::generalized::public;
+use crate::local::LocalRecoding;
+
+/// By level and label, where a rule is about some values of a judged attribute.
+pub(crate) fn concerned(bound: &Bound<'_>, attribute: usize, values: &[String]) -> ConcernedLabels {
+    let by_level = match bound.quasi.get(attribute) {
+        Some(quasi) => {
+            let of_level = |(number, level): (usize, &hedgerow_table::hierarchy::Level)| {
+                let of_label: Vec<bool> =
+                    (level.labels.iter()).map(|label| may_stand_for_any(&public(quasi, label).cover, values)).collect();
+                // On the lowest level a column keeps the codes of its values.
+                match number {
+                    0 => level.map.iter().map(|&label| of_label[label as usize]).collect(),
+                    _ => of_label,
+                }
+            };
+            quasi.hierarchy.levels().iter().enumerate().map(of_level).collect()
+        }
+        None => {
+            let domain = bound.judged_domains()[attribute].1;
+            let codes = 0..domain.cardinality() as u32;
+            vec![codes.map(|code| is_value_of(&domain.text(code), values)).collect()]
+        }
+    };
+    ConcernedLabels { attribute, by_level }
+}
+
+/// The rules of a policy over the labels of a local recoding in place of the values.
+pub(crate) fn over_labels(bound: &Bound<'_>, rules: &mut [BoundRule], found: &LocalRecoding) {
+    for (rule, stated) in rules.iter_mut().zip(&bound.policy.rules) {
+        for concerned in &mut rule.concerned {
+            let Some(quasi) = bound.quasi.get(concerned.attribute) else { continue };
+            let values = stated.only_where.get(&quasi.attribute.name).map_or(&[][..], Vec::as_slice);
+            let labels = found.cells[concerned.attribute].labels.iter();
+            concerned.by_level = vec![labels.map(|label| may_stand_for_any(&label.cover, values)).collect()];
+        }
+    }
+}
+
+/// Methods and terms that cannot keep it say so.
+pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
+    let Some(rule) = policy.rules.iter().find(|rule| !rule.only_where.is_empty()) else { return Ok(()) };
+    let refused = |problem: String, hint: &str| Err(InputError::new(rule.place.clone(), problem, hint));
+    let method = policy.publish.method;
+    let exchanges =
+        method == Method::Mondrian && policy.publish.improve || method == Method::BestCut && policy.publish.improve;
+    match method {
+        _ if exchanges => {
+            let problem = "`where` is not kept by `improve`: a rule about some known values does not survive merging";
+            return refused(
+                problem.to_owned(),
+                "remove `improve`, or remove `where`, which asks the rule of every class",
+            );
+        }
+        Method::FullDomain | Method::Mondrian | Method::BestCut => {}
+        _ => {
+            let problem = format!("`where` is kept by full-domain, mondrian and best-cut, not by {}", method.name());
+            return refused(problem, "use one of these methods, or remove `where`, which asks the rule of every class");
+        }
+    }
+    if policy.has_units() {
+        let hint = "remove `where`, or give the unit the role `identifier` if every row is about another unit";
+        return refused("a rule with `where` counts rows, not units".to_owned(), hint);
+    }
+    if policy.rules.iter().any(|rule| rule.consistent && !rule.only_where.is_empty()) {
+        let hint = "remove one of the two; a rule with `where` looks at whole classes";
+        return refused("`consistent` and `where` cannot stand in one rule".to_owned(), hint);
+    }
+    Ok(())
+}
+
+/// Custodians who publish together see no labels while they decide.
+pub(crate) fn refuse_elsewhere(policy: &Policy, who: &str) -> Result<(), InputError> {
+    let Some(rule) = policy.rules.iter().find(|rule| !rule.only_where.is_empty()) else { return Ok(()) };
+    let problem =
+        format!("{who} does not keep `where`: which labels may stand for a value is not known while it decides");
+    Err(InputError::new(rule.place.clone(), problem, "remove `where`, which asks the rule of every class"))
+}

@@ -148,8 +148,8 @@ impl ClassTable {
 
     /// The classes that have rows, and that the rule is about.
     fn judged(&self) -> impl Iterator<Item = usize> {
-        let concerned = |index: &usize| self.concerned.get(*index).copied().unwrap_or(true);
-        (0..self.rows.len()).filter(|&index| self.rows[index] > 0).filter(concerned)
+        let concerned = move |index: &usize| self.concerned.get(*index).copied().unwrap_or(true);
+        (0..self.rows.len()).filter(move |&index| self.rows[index] > 0).filter(concerned)
     }
 }
 

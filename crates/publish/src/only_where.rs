@@ -10,7 +10,7 @@
 use hedgerow_policy::{Method, Policy};
 use hedgerow_privacy::{BoundRule, ConcernedLabels};
 use hedgerow_release::known_values::{is_value_of, may_stand_for_any};
-use hedgerow_table::InputError;
+use hedgerow_table::{InputError, Level};
 
 use crate::bind::Bound;
 use crate::generalized::public;
@@ -20,7 +20,7 @@ use crate::local::LocalRecoding;
 pub(crate) fn concerned(bound: &Bound<'_>, attribute: usize, values: &[String]) -> ConcernedLabels {
     let by_level = match bound.quasi.get(attribute) {
         Some(quasi) => {
-            let of_level = |(number, level): (usize, &hedgerow_table::hierarchy::Level)| {
+            let of_level = |(number, level): (usize, &Level)| {
                 let of_label: Vec<bool> =
                     (level.labels.iter()).map(|label| may_stand_for_any(&public(quasi, label).cover, values)).collect();
                 // On the lowest level a column keeps the codes of its values.

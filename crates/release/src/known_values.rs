@@ -108,7 +108,7 @@ mod tests {
             (interval(Some(20), Some(30)), "2020-01-01", false),
             (leaves(&["Travis", "Bexar"]), "Bexar", true),
             (leaves(&["Travis", "Bexar"]), "bexar", false),
-            (leaves(&["", "7"]), "07", true),
+            (leaves(&["", "7"]), "7.0", true),
             (leaves(&["", "7"]), "", false),
             (leaves(&["713**"]), "71355", true),
             (leaves(&["713**"]), "7135", false),

@@ -4,13 +4,13 @@
 //! It says nothing that the released tables do not show, but for the counts that the contract
 //! names: no seed, path, host or time.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::known_values::KnownValues;
 use crate::read::refuse_unless_file;
 use hedgerow_table::{Bound, Kind, TableError};
 
@@ -143,8 +143,8 @@ pub struct Claim {
     pub consistent: bool,
     /// The known attributes of which the guarantee is about some values alone, each with these: only
     /// classes whose labels may stand for one of them must keep it.
-    #[serde(rename = "where", skip_serializing_if = "KnownValues::is_empty", default)]
-    pub only_where: KnownValues,
+    #[serde(rename = "where", skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub only_where: BTreeMap<String, Vec<String>>,
     pub holds: bool,
 }
 

@@ -26,7 +26,7 @@ use crate::consistent::Consistent;
 use crate::declared_values;
 use crate::error::PublishError;
 use crate::loss::LossAttribute;
-use crate::only_where::concerned;
+use crate::only_where;
 use crate::rare_values;
 use crate::units::Units;
 
@@ -280,6 +280,7 @@ impl<'a> Bound<'a> {
         bound.warnings.extend(rare);
         bound.warn_of_omitted_columns();
         bound.check_limited_values()?;
+        only_where::check_values(&mut bound)?;
         bound.refuse_texts_to_measure()?;
         bound.consistent = Consistent::new(&bound)?;
         Ok(bound)
@@ -402,7 +403,8 @@ impl<'a> Bound<'a> {
             if !rule.only_where.is_empty() {
                 guarantees = guarantees.into_iter().map(about_some_classes).collect();
             }
-            let concerned = rule.only_where.iter().map(|(name, values)| concerned(self, position(name), values));
+            let concerned =
+                rule.only_where.iter().map(|(name, values)| only_where::concerned(self, position(name), values));
             rules.push(BoundRule {
                 know: rule.know.iter().map(position).collect(),
                 protect,
@@ -467,22 +469,6 @@ impl<'a> Bound<'a> {
     /// A misspelled value would limit nothing, unnoticed.
     fn check_limited_values(&mut self) -> Result<(), PublishError> {
         for rule in &self.policy.rules {
-            for (name, values) in &rule.only_where {
-                let Some(column) = self.table.column(name) else { continue };
-                for value in values.iter().filter(|value| column.domain.code_of(value).is_none()) {
-                    if value.is_empty() || self.policy.source.nulls.contains(value) {
-                        let problem = format!("`where` names {value:?} of `{name}`, which counts as missing");
-                        let hint = "name values that an attacker can know; who has none is not known by it";
-                        return Err(InputError::new(rule.place.clone(), problem, hint).into());
-                    }
-                    let problem = format!(
-                        "no row has {value:?} as its `{name}`: the rule is about no one by it, though labels that may stand \
-                         for it are judged"
-                    );
-                    let hint = "write the value exactly as it stands in the data";
-                    self.warnings.push(InputError::new(rule.place.clone(), problem, hint));
-                }
-            }
             let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
             for (model, place) in rule.require.iter().zip(&rule.require_places) {
                 let named = model.named_values();

@@ -52,6 +52,30 @@ pub(crate) fn over_labels(bound: &Bound<'_>, rules: &mut [BoundRule], found: &Lo
     }
 }
 
+/// A misspelled value would concern no one, unnoticed.
+pub(crate) fn check_values(bound: &mut Bound<'_>) -> Result<(), InputError> {
+    let policy = bound.policy;
+    for rule in &policy.rules {
+        for (name, values) in &rule.only_where {
+            let Some(column) = bound.table.column(name) else { continue };
+            for value in values.iter().filter(|value| column.domain.code_of(value).is_none()) {
+                if value.is_empty() || policy.source.nulls.contains(value) {
+                    let problem = format!("`where` names {value:?} of `{name}`, which counts as missing");
+                    let hint = "name values that an attacker can know; who has none is not known by it";
+                    return Err(InputError::new(rule.place.clone(), problem, hint));
+                }
+                let problem = format!(
+                    "no row has {value:?} as its `{name}`: the rule is about no one by it, though labels that may stand \
+                     for it are judged"
+                );
+                let hint = "write the value exactly as it stands in the data";
+                bound.warnings.push(InputError::new(rule.place.clone(), problem, hint));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Methods and terms that cannot keep it say so.
 pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     let Some(rule) = policy.rules.iter().find(|rule| !rule.only_where.is_empty()) else { return Ok(()) };

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use hedgerow_cuts::Axis;
 use hedgerow_policy::{Attribute, ClassLabels, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
-use hedgerow_privacy::{
-    BoundRule, Community, Context, Distribution, Judge, KnownRows, Model, Tree, about_some_classes, models,
-};
+use hedgerow_privacy::{BoundRule, Community, Context, Distribution, Judge, KnownRows, Model, Tree, models};
 use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
 use hedgerow_table::{
     Coarsening, Codes, Column, Counted, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table,
@@ -400,11 +398,7 @@ impl<'a> Bound<'a> {
                 let context = Context { protect: domain, tree: tree.as_ref(), community, missing: None };
                 guarantees.push(models::guarantee(model, &context).map_err(refused)?);
             }
-            if !rule.only_where.is_empty() {
-                guarantees = guarantees.into_iter().map(about_some_classes).collect();
-            }
-            let concerned =
-                rule.only_where.iter().map(|(name, values)| only_where::concerned(self, position(name), values));
+            let (guarantees, concerned) = only_where::about(self, rule, guarantees);
             rules.push(BoundRule {
                 know: rule.know.iter().map(position).collect(),
                 protect,
@@ -412,7 +406,7 @@ impl<'a> Bound<'a> {
                 source: protect
                     .map(|index| Distribution::new(counts_of(self.judged[index], self.counted), tree.as_ref())),
                 tree,
-                concerned: concerned.collect(),
+                concerned,
             });
         }
         let allowed = self.policy.publish.suppression.floor_of(self.rows());

@@ -7,8 +7,8 @@
 //! agree on a named value where its attribute is released as it is; where it is recoded, the rule is
 //! asked of every class, which is more than it must be. What is released is judged by its labels.
 
-use hedgerow_policy::{Method, Policy};
-use hedgerow_privacy::{BoundRule, ConcernedLabels};
+use hedgerow_policy::{Method, Policy, Rule};
+use hedgerow_privacy::{BoundRule, ConcernedLabels, Guarantee, about_some_classes};
 use hedgerow_release::known_values::{is_value_of, may_stand_for_any};
 use hedgerow_table::{InputError, Level};
 
@@ -16,8 +16,22 @@ use crate::bind::Bound;
 use crate::generalized::public;
 use crate::local::LocalRecoding;
 
+/// The guarantees of a rule, and the labels that they are about where these are not all.
+pub(crate) fn about(
+    bound: &Bound<'_>,
+    rule: &Rule,
+    guarantees: Vec<Box<dyn Guarantee>>,
+) -> (Vec<Box<dyn Guarantee>>, Vec<ConcernedLabels>) {
+    if rule.only_where.is_empty() {
+        return (guarantees, Vec::new());
+    }
+    let position = |name: &String| bound.judged_domains().iter().position(|(judged, _)| judged == name);
+    let named = rule.only_where.iter().filter_map(|(name, values)| Some(concerned(bound, position(name)?, values)));
+    (guarantees.into_iter().map(about_some_classes).collect(), named.collect())
+}
+
 /// By level and label, where a rule is about some values of a judged attribute.
-pub(crate) fn concerned(bound: &Bound<'_>, attribute: usize, values: &[String]) -> ConcernedLabels {
+fn concerned(bound: &Bound<'_>, attribute: usize, values: &[String]) -> ConcernedLabels {
     let by_level = match bound.quasi.get(attribute) {
         Some(quasi) => {
             let of_level = |(number, level): (usize, &Level)| {

@@ -95,8 +95,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     let Some(rule) = policy.rules.iter().find(|rule| !rule.only_where.is_empty()) else { return Ok(()) };
     let refused = |problem: String, hint: &str| Err(InputError::new(rule.place.clone(), problem, hint));
     let method = policy.publish.method;
-    let exchanges =
-        method == Method::Mondrian && policy.publish.improve || method == Method::BestCut && policy.publish.improve;
+    let exchanges = matches!(method, Method::Mondrian | Method::BestCut) && policy.publish.improve;
     match method {
         _ if exchanges => {
             let problem = "`where` is not kept by `improve`: a rule about some known values does not survive merging";

@@ -24,7 +24,7 @@ fn random_releases_keep_rules_about_known_values_and_exempt_the_rest() {
     let exempt = published.iter().filter(|found| found.exempt > 0).count() as u64;
     let looked_at = published.iter().filter(|found| found.looked_at > 0).count() as u64;
     assert!(published.len() as u64 > CASES / 2, "only {} of {CASES} policies could be met", published.len());
-    assert!(exempt > CASES / 10, "only {exempt} releases have a class that the rule would break for");
+    assert!(exempt > CASES / 15, "only {exempt} releases have a class that the rule would break for");
     assert!(looked_at > CASES / 4, "only {looked_at} releases have a class that a rule is about");
 }
 
@@ -164,6 +164,9 @@ impl Labels {
             let number = |text: &str| text.parse::<f64>().ok();
             let by_ends = || {
                 let value = number(value);
+                if low == high && !low.is_empty() {
+                    return number(low) == value;
+                }
                 (low.is_empty() || number(low) <= value) && (high.is_empty() || value < number(high))
             };
             if attribute == "age" && leaf.is_empty() { by_ends() } else { leaf == value || label == "*" }

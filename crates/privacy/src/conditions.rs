@@ -98,7 +98,8 @@ impl Guarantee for Conditional {
 }
 
 /// A guarantee of a rule that is about the classes alone whose labels may stand for some known
-/// values. Which classes these are is the rule's to say ([`crate::BoundRule::is_about`]): the others
+/// values. Which classes these are is the rule's to say ([`crate::BoundRule::is_about`]): the
+/// others
 /// are not shown to the guarantee. So it claims nothing of what happens when classes merge, and has
 /// no core.
 #[derive(Debug)]

@@ -251,8 +251,10 @@ impl Judge {
         self.judge(&table.set, &table.protected, &table.levels, || table.places())
     }
 
-    /// Judges a set that was rolled up from the finest one to these levels, beside which `protected`
-    /// stands. `places` tells into which entry each of the finest set's was rolled up, and is asked only
+    /// Judges a set that was rolled up from the finest one to these levels, beside which
+    /// `protected`
+    /// stands. `places` tells into which entry each of the finest set's was rolled up, and is asked
+    /// only
     /// where values decide.
     pub fn judge<const W: usize>(
         &self,

@@ -9,7 +9,8 @@ use crate::{consistent, only_where, units};
 /// The name of such a release in refusals.
 const WHO: &str = "a joint release";
 
-/// Refuses a policy with units, with `consistent` or `where`, or with a dependency that is not accepted.
+/// Refuses a policy with units, with `consistent` or `where`, or with a dependency that is not
+/// accepted.
 pub fn refuse(policy: &Policy) -> Result<(), InputError> {
     units::refuse_elsewhere(policy, WHO)?;
     consistent::refuse_elsewhere(policy, WHO)?;

@@ -4,17 +4,17 @@
 //!
 //! Classes are judged by their labels, so that every reader of the release judges the same ones. A
 //! local recoding decides on a cut before the labels are known. There a rule is about the rows that
-//! agree on a named value where its attribute is released as it is; where it is recoded, the rule is
+//! agree on a named value where its attribute is released as it is; where it is recoded, the rule
+//! is
 //! asked of every class, which is more than it must be. What is released is judged by its labels.
 
 use hedgerow_policy::{Method, Policy, Rule};
-use hedgerow_privacy::{BoundRule, ConcernedLabels, Guarantee, about_some_classes};
+use hedgerow_privacy::{ConcernedLabels, Guarantee, about_some_classes};
 use hedgerow_release::known_values::{is_value_of, may_stand_for_any};
 use hedgerow_table::{InputError, Level};
 
 use crate::bind::Bound;
-use crate::generalized::public;
-use crate::local::LocalRecoding;
+use crate::declared_range::public_cover;
 
 /// The guarantees of a rule, and the labels that they are about where these are not all.
 pub(crate) fn about(
@@ -34,9 +34,11 @@ pub(crate) fn about(
 fn concerned(bound: &Bound<'_>, attribute: usize, values: &[String]) -> ConcernedLabels {
     let by_level = match bound.quasi.get(attribute) {
         Some(quasi) => {
+            let kind = quasi.column.domain.kind();
             let of_level = |(number, level): (usize, &Level)| {
-                let of_label: Vec<bool> =
-                    (level.labels.iter()).map(|label| may_stand_for_any(&public(quasi, label).cover, values)).collect();
+                let of_label: Vec<bool> = (level.labels.iter())
+                    .map(|label| may_stand_for_any(&public_cover(quasi.attribute, kind, label), values))
+                    .collect();
                 // On the lowest level a column keeps the codes of its values.
                 match number {
                     0 => level.map.iter().map(|&label| of_label[label as usize]).collect(),
@@ -52,18 +54,6 @@ fn concerned(bound: &Bound<'_>, attribute: usize, values: &[String]) -> Concerne
         }
     };
     ConcernedLabels { attribute, by_level }
-}
-
-/// The rules of a policy over the labels of a local recoding in place of the values.
-pub(crate) fn over_labels(bound: &Bound<'_>, rules: &mut [BoundRule], found: &LocalRecoding) {
-    for (rule, stated) in rules.iter_mut().zip(&bound.policy.rules) {
-        for concerned in &mut rule.concerned {
-            let Some(quasi) = bound.quasi.get(concerned.attribute) else { continue };
-            let values = stated.only_where.get(&quasi.attribute.name).map_or(&[][..], Vec::as_slice);
-            let labels = found.cells[concerned.attribute].labels.iter();
-            concerned.by_level = vec![labels.map(|label| may_stand_for_any(&label.cover, values)).collect()];
-        }
-    }
 }
 
 /// A misspelled value would concern no one, unnoticed.

@@ -62,7 +62,7 @@ pub fn unprotected_rows(
     }
 }
 
-/// What is known of the rows besides.
+/// The knowledge of the rows besides.
 struct UnprotectedRows<'a> {
     counts: Option<&'a [u32]>,
     also: &'a [String],

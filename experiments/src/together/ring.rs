@@ -61,7 +61,8 @@ impl Claims {
 }
 
 /// Of the masked sums by which a median is found, how many successors were passed their
-/// predecessor's own term, and how many there were. A sum that tells nothing of its terms passes one
+/// predecessor's own term, and how many there were. A sum that tells nothing of its terms passes
+/// one
 /// on as seldom as any other word.
 pub(super) fn disclosed_by_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<(u64, u64), Trouble> {
     let terms = hear_median(own, domain, coins)?;

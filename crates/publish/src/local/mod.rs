@@ -20,7 +20,8 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 use hedgerow_policy::{Loss, Method, Summary};
-use hedgerow_privacy::{Judge, OnMerge};
+use hedgerow_privacy::{BoundRule, Judge, OnMerge};
+use hedgerow_release::known_values::may_stand_for_any;
 use hedgerow_release::manifest::RowTotals;
 use hedgerow_table::{Codes, InputError, Kind, Progress, parallel, with_words};
 use serde_json::{Map, Value, json};
@@ -31,7 +32,6 @@ use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::{broken_by_the_whole, inconsistent_as_a_whole};
 use crate::generalized::{self, Recoded};
-use crate::only_where::over_labels;
 use crate::options::PublishOptions;
 use crate::recoded_outside::RecodedOutside;
 use best_cut::BestCut;
@@ -423,4 +423,16 @@ pub(crate) fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &Local
                    classes as one, and its guarantee does not survive merging";
     let hint = "leave `know` out of that rule, or use `method = \"full-domain\"`";
     Err(Box::new(Unsatisfiable { summary: summary.to_owned(), reasons, hint: hint.to_owned() }).into())
+}
+
+/// The rules of a policy over the labels of a local recoding in place of the values.
+fn over_labels(bound: &Bound<'_>, rules: &mut [BoundRule], found: &LocalRecoding) {
+    for (rule, stated) in rules.iter_mut().zip(&bound.policy.rules) {
+        for concerned in &mut rule.concerned {
+            let Some(quasi) = bound.quasi.get(concerned.attribute) else { continue };
+            let values = stated.only_where.get(&quasi.attribute.name).map_or(&[][..], Vec::as_slice);
+            let labels = found.cells[concerned.attribute].labels.iter();
+            concerned.by_level = vec![labels.map(|label| may_stand_for_any(&label.cover, values)).collect()];
+        }
+    }
 }

@@ -8,7 +8,8 @@
 //! all see the same whatever is cut; they are judged once, over the whole.
 //!
 //! A rule that is about some known values alone is asked of the rows that agree on one of them,
-//! where the attribute is released as it is. Where it is recoded the rule is asked of all: the label
+//! where the attribute is released as it is. Where it is recoded the rule is asked of all: the
+//! label
 //! that the class will have is not known yet.
 
 use hedgerow_privacy::{self as privacy, BoundRule, ConcernedLabels, Distribution, Guarantee, Judge, OnMerge};

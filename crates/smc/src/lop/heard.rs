@@ -1,5 +1,5 @@
 //! The words that custodians in the ring pass on while they compute over values that they hold, for
-//! whoever counts claims about them. The machines are those that nodes run, and their messages go
+//! programs that count claims about them. The machines are those that nodes run, and their messages go
 //! through the encoding that nodes send.
 
 use std::sync::Arc;
@@ -59,7 +59,8 @@ pub fn hear_extremes(
     Ok([lane(0), lane(1)])
 }
 
-/// The sums by which a median is found, one after the other: how many values there are, and how many
+/// The sums by which a median is found, one after the other: how many values there are, and how
+/// many
 /// lie at or below each probe. By custodian.
 pub fn hear_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<Vec<HeardTerm>, Fault> {
     let inquiries = own.iter().map(|own| Medians::new(vec![(own.clone(), domain)])).collect();

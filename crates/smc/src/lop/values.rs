@@ -299,7 +299,8 @@ fn run<I: Inquiry, M: Machine<Output = Concluded<I::Output>>>(
     Ok((concluded, heard))
 }
 
-/// The counts that opened while a median was looked for: of all values, then at or below each probe.
+/// The counts that opened while a median was looked for: of all values, then at or below each
+/// probe.
 fn counts_opened<T>(concluded: &Concluded<T>) -> Vec<u64> {
     (concluded.ledger.entries().iter())
         .filter(|entry| matches!(entry.kind, OpenedKind::Sizes | OpenedKind::CountsAtProbe))

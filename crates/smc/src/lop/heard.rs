@@ -1,6 +1,6 @@
 //! The words that custodians in the ring pass on while they compute over values that they hold, for
-//! programs that count claims about them. The machines are those that nodes run, and their messages go
-//! through the encoding that nodes send.
+//! programs that count claims about them. The machines are those that nodes run, and their messages
+//! go through the encoding that nodes send.
 
 use std::sync::Arc;
 

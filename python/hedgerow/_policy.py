@@ -301,12 +301,14 @@ class Rule:
     """What an attacker knows, what must not be learned, and which models must hold.
 
     ``rows`` is ``"all"`` or ``"one"``: where rows belong to units, which rows of a unit the attacker knows.
+    ``where`` has values of known attributes: the rule is about the classes whose cells may stand for one of them.
     """
 
     require: Sequence[Model]
     protect: str | Sequence[str] | None = None
     know: Sequence[str] | None = None
     rows: str | None = None
+    where: Mapping[str, Sequence[str]] | None = None
 
     def to_rule(self) -> dict[str, Any]:
         rule: dict[str, Any] = {}
@@ -317,6 +319,8 @@ class Rule:
             rule["protect"] = protect if isinstance(protect, str) else list(protect)
         if self.rows is not None:
             rule["rows"] = self.rows
+        if self.where is not None:
+            rule["where"] = {name: list(values) for name, values in self.where.items()}
         return rule | {"require": [model.to_dict() for model in self.require]}
 
 

@@ -134,6 +134,7 @@ pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[AttributeDraft], publish: &
     let (protect, place) = (Some(protect.clone()), publish.place.clone());
     let require = vec![Model::EpsilonClone { epsilon }];
     let (rows, require_places) = (KnownRows::default(), vec![place.clone()]);
-    let consistent = false;
-    rules.push(Rule { know, protect, also_protect: Vec::new(), require, require_places, rows, consistent, place });
+    let (consistent, only_where) = (false, Default::default());
+    let also_protect = Vec::new();
+    rules.push(Rule { know, protect, also_protect, require, require_places, rows, consistent, only_where, place });
 }

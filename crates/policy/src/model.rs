@@ -143,7 +143,7 @@ fn read_optional_values(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str)
 }
 
 /// Values as they stand in the data: texts, or whole numbers, whose text is beyond doubt.
-fn read_values(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<String>> {
+pub(crate) fn read_values(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<String>> {
     let elements = reader.list(field)?;
     if elements.is_empty() {
         reader.refuse(&field.node.at, "the list is empty: nothing would be limited", field.hint());

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use hedgerow_config::{Data, Field, Fields, Reader, TomlNode, listed, quoted};
 use hedgerow_privacy::{Distance, KnownRows, Model};
+use hedgerow_release::KnownValues;
 use hedgerow_table::spelling::nearest;
 
 use crate::Role;
@@ -29,6 +30,8 @@ pub struct Rule {
     /// Whether it also holds for the rows that fit a person by the combinations of values that can
     /// occur.
     pub consistent: bool,
+    /// Of these known attributes the rule is about some values alone.
+    pub only_where: KnownValues,
     pub place: String,
 }
 
@@ -95,6 +98,10 @@ fn read(reader: &mut Reader<'_>, node: &TomlNode, context: Context<'_>) -> Optio
     let rows = fields.get("rows").and_then(|field| reader.choice(field, KNOWN_ROWS.iter(), "number of rows"));
     let rows = rows.and_then(KnownRows::from_name).unwrap_or_default();
     let consistent = fields.get("consistent").and_then(|field| reader.flag(field)).unwrap_or(false);
+    let only_where = match fields.get("where") {
+        Some(field) => read_only_where(reader, field, know.as_deref(), require.as_deref()),
+        None => KnownValues::new(),
+    };
     let (mut require, require_places): (Vec<Model>, Vec<String>) = require?.into_iter().unzip();
     // A `protect` that was refused leaves no rule.
     let mut protect = protect.map_or(Some(Vec::new()), |names| names)?.into_iter();
@@ -103,7 +110,7 @@ fn read(reader: &mut Reader<'_>, node: &TomlNode, context: Context<'_>) -> Optio
         compare_in_order(&mut require, protect, drafts);
     }
     let place = reader.place(&node.at);
-    Some(Rule { know: know?, protect, also_protect, require, require_places, rows, consistent, place })
+    Some(Rule { know: know?, protect, also_protect, require, require_places, rows, consistent, only_where, place })
 }
 
 /// Gives the ordered distance the order that the protected attribute declares.
@@ -219,6 +226,35 @@ fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Attribu
         know.push(name.to_owned());
     }
     Some(know)
+}
+
+/// The known values that the rule is about. Only what the attacker knows can be among them.
+fn read_only_where(
+    reader: &mut Reader<'_>,
+    field: Field<'_>,
+    know: Option<&[String]>,
+    require: Option<&[(Model, String)]>,
+) -> KnownValues {
+    let mut found = KnownValues::new();
+    for (name, entry) in reader.entries(field) {
+        if know.is_some_and(|know| know.iter().all(|known| known != name)) {
+            let problem = format!("{} is not among what the attacker of this rule knows", quoted(name));
+            reader.refuse_key(&entry.node.at, problem, format!("add {} to `know`, or remove it here", quoted(name)));
+            continue;
+        }
+        if let Some(values) = model::read_values(reader, entry) {
+            found.insert(name.to_owned(), values);
+        }
+    }
+    if found.is_empty() && matches!(&field.node.data, Data::Table(entries) if entries.is_empty()) {
+        reader.refuse(&field.node.at, "no attribute: the rule would be about nothing", field.hint());
+    }
+    if let Some((model, _)) = require.into_iter().flatten().find(|(model, _)| !model.takes_known_values()) {
+        let problem =
+            format!("{} is about all classes together, and not about some known values", quoted(model.name()));
+        reader.refuse_key(&field.node.at, problem, "remove `where`, or require it in a rule of its own");
+    }
+    found
 }
 
 /// The requirements of the models and of `know` on the protected attribute.

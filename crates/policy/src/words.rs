@@ -110,6 +110,12 @@ pub const RULE: &[Word] = &[
         "whether the rule also holds for the rows that no impossible combination of values excludes",
     )
     .also(&["consistency", "structural-zeros"]),
+    Word::key(
+        "where",
+        "where = { county = [\"Travis\"] }",
+        "about the classes alone whose known cells may stand for one of these values, of every attribute named; all classes when absent",
+    )
+    .also(&["only", "only-where"]),
 ];
 
 pub const KNOWN_ROWS: &[Word] = &[

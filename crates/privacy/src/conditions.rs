@@ -16,6 +16,9 @@
 //!   merging. Of another guarantee nothing follows: {flu ×10} is not about HIV and {HIV, flu} has
 //!   no value above one half, but their union has.
 //!
+//! - *With `where`*, the condition of a rule and not of a model ([`about_some_classes`]), nothing
+//!   follows of any guarantee: of two intervals neither has the value, and the one over both does.
+//!
 //! **Core.** A class that holds has N rows or meets the guarantee's core: at least as many rows as
 //! the smaller of both requires. With `having` it may be any class. Missing values count as rows.
 
@@ -94,9 +97,48 @@ impl Guarantee for Conditional {
     }
 }
 
+/// A guarantee of a rule that is about the classes alone whose labels may stand for some known
+/// values. Which classes these are is the rule's to say ([`crate::BoundRule::is_about`]): the
+/// others
+/// are not shown to the guarantee. So it claims nothing of what happens when classes merge, and has
+/// no core.
+#[derive(Debug)]
+struct AboutSomeClasses(Box<dyn Guarantee>);
+
+/// The guarantee as one of a rule with known values.
+pub fn about_some_classes(guarantee: Box<dyn Guarantee>) -> Box<dyn Guarantee> {
+    Box::new(AboutSomeClasses(guarantee))
+}
+
+impl Guarantee for AboutSomeClasses {
+    fn model(&self) -> &Model {
+        self.0.model()
+    }
+
+    fn on_merge(&self) -> OnMerge {
+        OnMerge::Neither
+    }
+
+    fn core(&self) -> Absorbing {
+        Absorbing { rows: 1, distinct: 0 }
+    }
+
+    fn compares_with_table(&self) -> bool {
+        self.0.compares_with_table()
+    }
+
+    fn holds(&self, class: Class<'_>, table: &Distribution) -> bool {
+        self.0.holds(class, table)
+    }
+
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure> {
+        self.0.measure(class, table)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use hedgerow_table::{Domain, Ratio};
+    use hedgerow_table::{Codes, Domain, Ratio};
 
     use super::*;
     use crate::achieved::achieved_over;
@@ -122,6 +164,39 @@ mod tests {
         let exempt = achieved_over(two.as_ref(), None, &nothing, [five].into_iter());
         assert!(exempt.measures.is_empty() && exempt.holds);
         assert_eq!((two.on_merge(), two.core().rows), (OnMerge::Absorbing, 2));
+    }
+
+    /// Rows of one attribute and a protected one; the rule is about label 1 of two on level 1.
+    #[test]
+    fn only_classes_that_may_have_a_known_value_are_looked_at() {
+        let two = Model::DistinctLDiversity { l: 2 };
+        let guarantee = about_some_classes(models::guarantee(&two, &Context::default()).unwrap());
+        assert_eq!((guarantee.on_merge(), guarantee.core()), (OnMerge::Neither, Absorbing { rows: 1, distinct: 0 }));
+        let judge = |allowed| {
+            let guarantee = about_some_classes(models::guarantee(&two, &Context::default()).unwrap());
+            let by_level = vec![vec![false, true, false], vec![false, true]];
+            let rule = crate::BoundRule {
+                know: vec![0],
+                protect: Some(1),
+                guarantees: vec![guarantee],
+                source: None,
+                tree: None,
+                concerned: vec![crate::ConcernedLabels { attribute: 0, by_level }],
+            };
+            crate::Judge::new(vec![3, 2], 1, vec![rule], allowed).unwrap()
+        };
+        let (known, protected) = (Codes::from_iter(3, [0, 0, 1, 1, 1, 2]), Codes::from_iter(2, [0, 0, 1, 1, 1, 0]));
+        let columns = [&known, &protected];
+        let on = |judge: &crate::Judge, levels: &[u8]| {
+            let counted = judge.count::<1>(&columns, 6).on_levels(levels);
+            (judge.judge_counted(&counted).suppressed, judge.achieved(&counted)[0][0].clone())
+        };
+        // Three rows of the value with one protected value; the others are not looked at.
+        let (suppressed, achieved) = on(&judge(6), &[]);
+        assert_eq!((suppressed, achieved.failing_rows, achieved.measures[0].value), (3, 3, 1.0));
+        let (suppressed, achieved) = on(&judge(6), &[1]);
+        assert_eq!((suppressed, achieved.failing_rows), (4, 4), "a label that is not known is looked at");
+        assert_eq!(judge(2).judge_counted(&judge(2).count::<1>(&columns, 6)).kept, None);
     }
 
     #[test]

@@ -62,9 +62,16 @@ pub struct Finest<const W: usize> {
     pub set: FrequencySet<W>,
     /// By attribute.
     pub protected: Vec<Option<ValueCounts>>,
+    /// The levels of the first attributes; 0 of the others.
+    levels: Vec<u8>,
 }
 
 impl<const W: usize> Finest<W> {
+    /// Says on which levels the first attributes were counted: their values, when it is not said.
+    pub fn on_levels(self, levels: &[u8]) -> Finest<W> {
+        Finest { levels: levels.to_vec(), ..self }
+    }
+
     /// Every entry is its own.
     fn places(&self) -> Vec<u32> {
         (0..self.set.len() as u32).collect()
@@ -80,6 +87,7 @@ struct Seen<'a, const W: usize> {
     protected: &'a [Option<ValueCounts>],
     /// The entry of each entry of the finest set.
     places: Vec<u32>,
+    levels: &'a [u8],
 }
 
 impl<const W: usize> Seen<'_, W> {
@@ -125,6 +133,8 @@ struct ClassTable {
     /// Where the values of each class lie.
     bounds: Vec<(u32, u32)>,
     values: Vec<(u32, u32)>,
+    /// Whether the rule is about each class; about all, when empty.
+    concerned: Vec<bool>,
 }
 
 impl ClassTable {
@@ -134,6 +144,12 @@ impl ClassTable {
             None => &[],
         };
         Class { rows: self.rows[index], values }
+    }
+
+    /// The classes that have rows, and that the rule is about.
+    fn judged(&self) -> impl Iterator<Item = usize> {
+        let concerned = move |index: &usize| self.concerned.get(*index).copied().unwrap_or(true);
+        (0..self.rows.len()).filter(move |&index| self.rows[index] > 0).filter(concerned)
     }
 }
 
@@ -199,7 +215,7 @@ impl Judge {
                 })
             });
         }
-        Finest { set, protected }
+        Finest { set, protected, levels: Vec::new() }
     }
 
     /// Whether some rule counts the values of an attribute.
@@ -232,16 +248,19 @@ impl Judge {
 
     /// Judges a table as it was counted.
     pub fn judge_counted<const W: usize>(&self, table: &Finest<W>) -> Verdict {
-        self.judge(&table.set, &table.protected, || table.places())
+        self.judge(&table.set, &table.protected, &table.levels, || table.places())
     }
 
-    /// Judges a set that was rolled up from the finest one, beside which `protected` stands.
-    /// `places` tells into which entry each of the finest set's was rolled up, and is asked only
+    /// Judges a set that was rolled up from the finest one to these levels, beside which
+    /// `protected`
+    /// stands. `places` tells into which entry each of the finest set's was rolled up, and is asked
+    /// only
     /// where values decide.
     pub fn judge<const W: usize>(
         &self,
         set: &FrequencySet<W>,
         protected: &[Option<ValueCounts>],
+        levels: &[u8],
         places: impl FnOnce() -> Vec<u32>,
     ) -> Verdict {
         let groupings = self.groupings(set);
@@ -254,7 +273,7 @@ impl Judge {
             return Verdict { at_least: suppressed, suppressed, kept: Some(kept) };
         }
         let independent = groupings.len() == 1 && !self.rules.iter().any(BoundRule::compares_with_table);
-        let seen = Seen { set, groupings, protected, places: places() };
+        let seen = Seen { set, groupings, protected, places: places(), levels };
         if independent {
             return self.judge_each_class(&seen, kept);
         }
@@ -342,7 +361,7 @@ impl Judge {
         let core = rule.core();
         let bounds_parts = rule.guarantees.iter().any(|guarantee| guarantee.bounds_parts());
         let nothing = Distribution::default();
-        for index in (0..table.rows.len()).filter(|&index| table.rows[index] > 0) {
+        for index in table.judged() {
             let class = table.class(index);
             if lost.rows[index] == class.rows {
                 continue;
@@ -368,7 +387,7 @@ impl Judge {
         let bounded = |rule: &&BoundRule| rule.guarantees.iter().any(|guarantee| guarantee.bounds_parts());
         let lost_by = |rule: &BoundRule| {
             let table = self.class_table(seen, rule, kept, &seen.class_of_base(seen.grouping(rule), kept));
-            let classes = (0..table.rows.len()).map(|index| table.class(index));
+            let classes = table.judged().map(|index| table.class(index));
             classes.map(|class| class.rows - rule.kept_at_most(class)).sum()
         };
         self.rules.iter().filter(bounded).map(lost_by).max().unwrap_or(0)
@@ -472,9 +491,17 @@ impl Judge {
         for entry in (0..set.len()).filter(|&entry| kept[entry]) {
             rows[class_of(entry)] += u64::from(set.counts()[entry]);
         }
+        let mut concerned = Vec::new();
+        if !rule.concerned.is_empty() {
+            concerned = vec![false; classes];
+            for (entry, key) in set.keys().iter().enumerate() {
+                concerned[class_of(entry)] =
+                    rule.is_about(seen.levels, |attribute| self.layout.field(attribute).get(key));
+            }
+        }
         let protect = rule.protect.filter(|_| rule.needs_values());
         let Some(values) = protect.and_then(|protect| seen.protected[protect].as_ref()) else {
-            return ClassTable { rows, bounds: Vec::new(), values: Vec::new() };
+            return ClassTable { rows, bounds: Vec::new(), values: Vec::new(), concerned };
         };
         // A counting sort by class keeps the order of the values.
         let mut bounds = vec![(0u32, 0u32); classes];
@@ -501,7 +528,7 @@ impl Judge {
                 }
             }
         }
-        ClassTable { rows, bounds, values: sorted }
+        ClassTable { rows, bounds, values: sorted, concerned }
     }
 
     /// For every rule and guarantee, the worst measures over the classes of a table, against its
@@ -514,7 +541,7 @@ impl Judge {
     pub fn achieved_among<const W: usize>(&self, table: &Finest<W>, among: &[bool]) -> Vec<Vec<Achieved>> {
         let (set, groupings) = (&table.set, self.groupings(&table.set));
         let (protected, places) = (&table.protected, table.places());
-        let seen = Seen { set, groupings, protected, places };
+        let seen = Seen { set, groupings, protected, places, levels: &table.levels };
         parallel::map(self.rules.len(), |index| {
             let rule = &self.rules[index];
             let classes = self.class_table(&seen, rule, among, &seen.class_of_base(seen.grouping(rule), among));
@@ -526,15 +553,14 @@ impl Judge {
 }
 
 fn fail(classes: &ClassTable, failed: &mut [bool], holds: impl Fn(Class<'_>) -> bool) {
-    for (index, failed) in failed.iter_mut().enumerate() {
-        *failed |= classes.rows[index] > 0 && !holds(classes.class(index));
+    for index in classes.judged() {
+        failed[index] |= !holds(classes.class(index));
     }
 }
 
 fn achieved_by(guarantee: &dyn Guarantee, rule: &BoundRule, classes: &ClassTable, released: &Distribution) -> Achieved {
     let source = rule.source.as_ref().filter(|_| guarantee.compares_with_table());
-    let occupied = (0..classes.rows.len()).filter(|&index| classes.rows[index] > 0);
-    achieved_over(guarantee, source, released, occupied.map(|index| classes.class(index)))
+    achieved_over(guarantee, source, released, classes.judged().map(|index| classes.class(index)))
 }
 
 fn suppressed_rows<const W: usize>(set: &FrequencySet<W>, kept: &[bool]) -> u64 {

@@ -15,9 +15,11 @@ mod rule;
 pub mod rules;
 pub mod units;
 
+pub use conditions::about_some_classes;
 pub use distribution::{Distribution, Tree};
 pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};
 pub use judge::{BoundRule, Finest, Judge, Verdict};
 pub use model::{Change, Distance, Model, NumberCloseness};
 pub use models::{Community, Context};
+pub use rule::ConcernedLabels;
 pub use units::{KnownRows, UnitRows, UnitTerms, UnitVerdict};

@@ -176,6 +176,12 @@ impl Model {
         )
     }
 
+    /// Whether a rule that requires the model may be about some known values alone: not where it is
+    /// about combinations of classes, or about all classes being alike.
+    pub fn takes_known_values(&self) -> bool {
+        !matches!(self, Model::CrossReleaseLDiversity { .. } | Model::EpsilonClone { .. })
+    }
+
     /// The protected values that the model names, each list with its key in a policy.
     pub fn named_values(&self) -> Vec<(&'static str, &[String])> {
         match self {

@@ -13,6 +13,23 @@ pub struct BoundRule {
     pub source: Option<Distribution>,
     /// The protected attribute's hierarchy.
     pub tree: Option<Tree>,
+    /// Known attributes of which the rule is about some values alone.
+    pub concerned: Vec<ConcernedLabels>,
+}
+
+/// The labels of a known attribute that may stand for one of the values that a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConcernedLabels {
+    pub attribute: usize,
+    /// By level of the attribute and code of the label.
+    pub by_level: Vec<Vec<bool>>,
+}
+
+impl ConcernedLabels {
+    /// Whether a label is one of them; so is what is not known.
+    pub fn has(&self, level: usize, label: u32) -> bool {
+        self.by_level.get(level).and_then(|labels| labels.get(label as usize)).copied().unwrap_or(true)
+    }
 }
 
 impl BoundRule {
@@ -22,6 +39,15 @@ impl BoundRule {
 
     pub(crate) fn compares_with_table(&self) -> bool {
         self.guarantees.iter().any(|guarantee| guarantee.compares_with_table())
+    }
+
+    /// Whether the rule is about a class; `label` gives the label of a known attribute there, and
+    /// `levels` the levels of the attributes, 0 where there is none.
+    pub fn is_about(&self, levels: &[u8], label: impl Fn(usize) -> u32) -> bool {
+        self.concerned.iter().all(|concerned| {
+            let level = levels.get(concerned.attribute).copied().unwrap_or(0);
+            concerned.has(usize::from(level), label(concerned.attribute))
+        })
     }
 
     /// The cores of all guarantees as one.

@@ -24,6 +24,7 @@ use crate::consistent::Consistent;
 use crate::declared_values;
 use crate::error::PublishError;
 use crate::loss::LossAttribute;
+use crate::only_where;
 use crate::rare_values;
 use crate::units::Units;
 
@@ -105,7 +106,8 @@ pub fn rules_for(policy: &Policy, table: &Table) -> Result<Vec<NamedRule>, Table
         let (know, protect, require) = (rule.know.clone(), rule.protect.clone(), rule.require.clone());
         let units = units_in(policy, table, rule.rows);
         let consistent = rule.consistent;
-        rules.push(NamedRule { know, protect, require, tree, community: None, units, consistent });
+        let only_where = rule.only_where.clone();
+        rules.push(NamedRule { know, protect, require, tree, community: None, units, consistent, only_where });
     }
     Ok(rules)
 }
@@ -275,6 +277,7 @@ impl<'a> Bound<'a> {
         bound.warnings.extend(rare);
         bound.warn_of_omitted_columns();
         bound.check_limited_values()?;
+        only_where::check_values(&mut bound)?;
         bound.refuse_texts_to_measure()?;
         bound.consistent = Consistent::new(&bound)?;
         Ok(bound)
@@ -394,6 +397,7 @@ impl<'a> Bound<'a> {
                 let context = Context { protect: domain, tree: tree.as_ref(), community, missing: None };
                 guarantees.push(models::guarantee(model, &context).map_err(refused)?);
             }
+            let (guarantees, concerned) = only_where::about(self, rule, guarantees);
             rules.push(BoundRule {
                 know: rule.know.iter().map(position).collect(),
                 protect,
@@ -401,6 +405,7 @@ impl<'a> Bound<'a> {
                 source: protect
                     .map(|index| Distribution::new(counts_of(self.judged[index], self.counted), tree.as_ref())),
                 tree,
+                concerned,
             });
         }
         let allowed = self.policy.publish.suppression.floor_of(self.rows());
@@ -449,6 +454,7 @@ impl<'a> Bound<'a> {
                 community: rule.protect.as_ref().and_then(|name| self.community(name)).cloned(),
                 units: None,
                 consistent: rule.consistent,
+                only_where: rule.only_where.clone(),
             })
             .collect()
     }

@@ -7,7 +7,7 @@
 
 use hedgerow_policy::Attribute;
 use hedgerow_table::hierarchy::Bound;
-use hedgerow_table::{Cover, Kind};
+use hedgerow_table::{Cover, HierarchySpec, Kind, Label};
 
 /// An interval (low inclusive, high exclusive) whose open ends stop where the declared range does.
 /// Without any end it stays open: it is the top.
@@ -28,5 +28,16 @@ pub(crate) fn bounded_cover(attribute: &Attribute, kind: Kind, cover: &Cover) ->
             Cover::Interval { low, high }
         }
         other => other.clone(),
+    }
+}
+
+/// The cover of a label as the codebook has it. A masked label has no other leaves than the values
+/// of the people under it, and where it has one, naming it would undo the mask. So its only leaf is
+/// the pattern itself.
+pub(crate) fn public_cover(attribute: &Attribute, kind: Kind, label: &Label) -> Cover {
+    let masked = matches!(attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
+    match &label.cover {
+        Cover::Leaves(_) if masked => Cover::Leaves(vec![label.text.clone()]),
+        cover => bounded_cover(attribute, kind, cover),
     }
 }

@@ -165,7 +165,8 @@ pub(crate) fn broken_by_the_whole(bound: &Bound<'_>, judge: &Judge) -> Vec<Strin
             None => Cow::Borrowed(codes),
         })
         .collect();
-    broken(bound, &achieved(bound, judge, columns), "with every quasi-identifier at its top level")
+    let tops: Vec<u8> = bound.quasi.iter().map(|quasi| quasi.hierarchy.top() as u8).collect();
+    broken(bound, &achieved(bound, judge, columns, &tops), "with every quasi-identifier at its top level")
 }
 
 /// A line where too few rows fit some people even when all rows agree on every quasi attribute.
@@ -213,14 +214,14 @@ fn broken(bound: &Bound<'_>, achieved: &[Vec<Achieved>], place: &str) -> Vec<Str
 
 /// The achieved parameters of every guarantee when nothing is suppressed at the levels given.
 pub(crate) fn achieved_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8]) -> Vec<Vec<Achieved>> {
-    achieved(bound, judge, codes_at(bound, levels))
+    achieved(bound, judge, codes_at(bound, levels), levels)
 }
 
-fn achieved(bound: &Bound<'_>, judge: &Judge, columns: Vec<Cow<'_, Codes>>) -> Vec<Vec<Achieved>> {
+fn achieved(bound: &Bound<'_>, judge: &Judge, columns: Vec<Cow<'_, Codes>>, levels: &[u8]) -> Vec<Vec<Achieved>> {
     let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
     let (rows, counts) = (bound.table.rows, bound.row_counts());
     with_words!(judge.layout().words(), W => {
-        let counted = judge.count_rows::<W>(&columns, rows, counts);
+        let counted = judge.count_rows::<W>(&columns, rows, counts).on_levels(levels);
         let mut achieved = judge.achieved(&counted);
         if let Some(units) = bound.units() {
             units.add_achieved(judge, &counted.set, &columns, &mut achieved);

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use hedgerow_privacy::{Distance, Model};
 use hedgerow_release::Release;
 use hedgerow_release::codebook::Codebook;
-use hedgerow_table::{Codes, Cover, HierarchySpec, Kind, Label, TableError};
+use hedgerow_table::{Codes, Kind, Label, TableError};
 use hedgerow_verify::check::NamedRule;
 use hedgerow_verify::release_check::tree_from_paths;
 use rand::SeedableRng;
@@ -14,7 +14,7 @@ use rand::rngs::{StdRng, SysRng};
 use serde_json::{Map, Value};
 
 use crate::bind::{Bound, Quasi};
-use crate::declared_range::bounded_cover;
+use crate::declared_range::public_cover;
 use crate::draft::{DraftTable, is_released};
 use crate::error::PublishError;
 use crate::options::PublishOptions;
@@ -33,15 +33,9 @@ pub(crate) struct Recoded<'a> {
     pub(crate) kind: Kind,
 }
 
-/// A masked label has no other leaves than the values of the people under it, and where it has one,
-/// naming it would undo the mask. So its only leaf is the pattern itself.
+/// A label as readers of the release may understand it.
 pub(crate) fn public(quasi: &Quasi<'_>, label: &Label) -> Label {
-    let masked = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
-    let cover = match &label.cover {
-        Cover::Leaves(_) if masked => Cover::Leaves(vec![label.text.clone()]),
-        cover => bounded_cover(quasi.attribute, quasi.column.domain.kind(), cover),
-    };
-    Label { cover, ..label.clone() }
+    Label { cover: public_cover(quasi.attribute, quasi.column.domain.kind(), label), ..label.clone() }
 }
 
 /// The system's randomness, or a repeatable one for tests.

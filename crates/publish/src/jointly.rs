@@ -4,15 +4,17 @@
 use hedgerow_policy::Policy;
 use hedgerow_table::InputError;
 
-use crate::{consistent, units};
+use crate::{consistent, only_where, units};
 
 /// The name of such a release in refusals.
 const WHO: &str = "a joint release";
 
-/// Refuses a policy with units, with `consistent`, or with a dependency that is not accepted.
+/// Refuses a policy with units, with `consistent` or `where`, or with a dependency that is not
+/// accepted.
 pub fn refuse(policy: &Policy) -> Result<(), InputError> {
     units::refuse_elsewhere(policy, WHO)?;
     consistent::refuse_elsewhere(policy, WHO)?;
+    only_where::refuse_elsewhere(policy, WHO)?;
     let Some(dependency) = policy.dependencies.iter().find(|dependency| dependency.accept.is_none()) else {
         return Ok(());
     };

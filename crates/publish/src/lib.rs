@@ -26,6 +26,7 @@ pub mod lattice;
 
 pub mod local;
 pub mod loss;
+mod only_where;
 pub mod options;
 mod other_methods;
 mod out_of_core;

@@ -29,6 +29,7 @@ use crate::generalized;
 use crate::jointly;
 use crate::local;
 use crate::local::divided::Divided;
+use crate::only_where;
 use crate::options::PublishOptions;
 use crate::other_methods;
 use crate::out_of_core;
@@ -163,6 +164,7 @@ fn publish_with(
 /// Refuses policies that a method cannot publish whatever the rows are.
 fn refuse(policy: &Policy) -> Result<(), PublishError> {
     consistent::refuse(policy)?;
+    only_where::refuse(policy)?;
     match policy.publish.method {
         Method::Anatomy => Ok(anatomy::refuse(policy)?),
         Method::Clone => Ok(cloning::refuse(policy)?),

@@ -204,7 +204,7 @@ impl<'a, const W: usize> LatticeSearch<'a, W> {
         let started = Instant::now();
         let layout = problem.judge.layout();
         let lattice = Lattice::new(problem.hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect());
-        let Finest { set: base, protected } =
+        let Finest { set: base, protected, .. } =
             problem.judge.count_rows::<W>(problem.columns, problem.rows, problem.counts);
         let explain = Explain { nodes: lattice.nodes(), distinct: base.len(), ..Explain::default() };
         let all_rows = base.rows();
@@ -338,7 +338,10 @@ impl<'a, const W: usize> LatticeSearch<'a, W> {
 
     /// Judges rows and, where they belong to units and the rows do not fail already, units.
     fn verdict(&self, counted: &CountedSet<W>) -> SeenNode<W> {
-        let verdict = self.problem.judge.judge(&counted.set, &self.protected, || self.sets.places(counted));
+        let verdict = {
+            let judge = self.problem.judge;
+            judge.judge(&counted.set, &self.protected, &counted.levels, || self.sets.places(counted))
+        };
         let seen = SeenNode { verdict, set: counted.set.clone(), units: None };
         let (Some(rows), Some(terms)) = (&self.unit_rows, self.problem.judge.unit_terms()) else { return seen };
         let at_least = seen.verdict.at_least;

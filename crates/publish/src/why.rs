@@ -97,7 +97,7 @@ fn finer(bound: &Bound<'_>, judge: &Judge, attribute: usize, levels: &[u8]) -> F
     let columns = codes_at(bound, levels);
     let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
     let (verdict, breaks) = with_words!(judge.layout().words(), W => {
-        let table = judge.count_rows::<W>(&columns, bound.table.rows, bound.row_counts());
+        let table = judge.count_rows::<W>(&columns, bound.table.rows, bound.row_counts()).on_levels(levels);
         (judge.judge_counted(&table), broken(bound, judge, &table, |_| vec![true; table.set.len()]))
     });
     Finer {
@@ -144,7 +144,8 @@ fn suppressed(bound: &Bound<'_>, judge: &Judge, levels: &[u8]) -> (u64, Vec<Supp
     let columns = codes_at(bound, levels);
     let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
     with_words!(judge.layout().words(), W => {
-        groups(bound, judge, levels, &judge.count_rows::<W>(&columns, bound.table.rows, bound.row_counts()))
+        let table = judge.count_rows::<W>(&columns, bound.table.rows, bound.row_counts()).on_levels(levels);
+        groups(bound, judge, levels, &table)
     })
 }
 

@@ -34,7 +34,7 @@ fn remaining<const W: usize>(bound: &Bound<'_>, judge: &Judge, found: BestNode, 
     if suppressed > judge.allowed() || suppressed == bound.rows() {
         return None;
     }
-    let counted = judge.count_rows::<W>(&columns, bound.table.rows, None);
+    let counted = judge.count_rows::<W>(&columns, bound.table.rows, None).on_levels(&found.levels);
     // All rows of an entry are of one class.
     let mut among = vec![false; counted.set.len()];
     let entries = counted.set.places_of_rows(judge.layout(), &columns, bound.table.rows);

@@ -4,6 +4,7 @@
 //! It says nothing that the released tables do not show, but for the counts that the contract
 //! names: no seed, path, host or time.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -124,8 +125,9 @@ pub struct Claim {
     pub model: String,
     /// The parameters in the policy.
     pub required: Map<String, Value>,
-    /// The strongest parameters for which the guarantee holds; empty when its conditions `having`
-    /// and `below` are met by no class. For a decomposed release also `standing`: which sub-table
+    /// The strongest parameters for which the guarantee holds; empty when its conditions `where`,
+    /// `having` and `below` are met by no class. For a decomposed release also `standing`: which
+    /// sub-table
     /// guards the rule.
     pub achieved: Map<String, Value>,
     /// The attributes that the adversary knows.
@@ -140,6 +142,11 @@ pub struct Claim {
     /// with combinations of values that do not occur in the source.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub consistent: bool,
+    /// The known attributes of which the guarantee is about some values alone, each with these:
+    /// only
+    /// classes whose labels may stand for one of them must keep it.
+    #[serde(rename = "where", skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub only_where: BTreeMap<String, Vec<String>>,
     pub holds: bool,
 }
 

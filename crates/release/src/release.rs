@@ -15,6 +15,7 @@ use crate::digest;
 use crate::foreign::{ForeignTable, description_of};
 use crate::kinds::generalized::{Generalized, Within};
 use crate::kinds::{ReleaseTables, ReleasedKind};
+use crate::known_values::LabelReader;
 use crate::manifest::{FILE_NAME, Manifest};
 use crate::meaning;
 use crate::read::read_codebook;
@@ -227,6 +228,14 @@ impl Release {
     /// files.
     pub fn codebook(&self) -> &Codebook {
         &self.codebook
+    }
+
+    /// How its readers understand its labels.
+    pub fn label_reader(&self) -> LabelReader<'_> {
+        match self.manifest {
+            Some(_) => LabelReader::Codebook(&self.codebook),
+            None => LabelReader::Notation(Some(&self.codebook)),
+        }
     }
 
     pub fn tables(&self) -> &ReleaseTables {

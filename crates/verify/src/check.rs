@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use hedgerow_release::manifest::{Claim, ClassSizes};
-use hedgerow_table::{Codes, Domain, InputError, Table, TableError, with_words};
+use hedgerow_release::{KnownValues, LabelReader};
+use hedgerow_table::{Codes, Column, Domain, InputError, Table, TableError, with_words};
 use serde_json::{Value, json};
 
 use crate::units;
 use hedgerow_privacy::guarantee::ClassMeasure;
 use hedgerow_privacy::judge::Achieved;
-use hedgerow_privacy::{BoundRule, Community, Context, Judge, KnownRows, Model, Tree, models};
+use hedgerow_privacy::{
+    BoundRule, Community, ConcernedLabels, Context, Judge, KnownRows, Model, Tree, about_some_classes, models,
+};
 
 /// A rule in terms of a table's columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +29,8 @@ pub struct NamedRule {
     /// Whether it also holds for the rows that no impossible combination of values excludes, by the
     /// word of the publisher: which combinations occur is counted in the source.
     pub consistent: bool,
+    /// Of these known attributes the rule is about some values alone.
+    pub only_where: KnownValues,
 }
 
 /// How a rule counts units.
@@ -57,6 +62,7 @@ impl NamedRule {
     pub fn claim(&self, model: &Model, achieved: &Achieved) -> Claim {
         let mut claim = claim(model, &self.know, self.protect.as_ref(), achieved);
         claim.consistent = self.consistent;
+        claim.only_where.clone_from(&self.only_where);
         claim.rows = self.units.as_ref().map(|units| units.rows.name().to_owned());
         if let (Model::CrossReleaseLDiversity { .. }, Some(community)) = (model, &self.community) {
             let digests = community.releases.iter().map(|release| Value::from(release.digest.as_str()));
@@ -84,6 +90,7 @@ pub fn claim(model: &Model, know: &[String], protect: Option<&String>, achieved:
         protect: protect.filter(|_| model.needs_protect()).cloned(),
         rows: None,
         consistent: false,
+        only_where: KnownValues::new(),
         holds: achieved.holds,
     }
 }
@@ -107,9 +114,10 @@ impl Checked {
     }
 }
 
-/// Judges a table as it stands: nothing may be suppressed. `place` names the table in errors.
+/// Judges a table as it stands: nothing may be suppressed. `place` names the table in errors. Its
+/// labels are read by how they are written.
 pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: &str) -> Result<Checked, TableError> {
-    check_counted(table, None, quasi, rules, place)
+    check_counted(table, None, quasi, rules, LabelReader::Notation(None), place)
 }
 
 /// The same; where `counts` is present, each row stands for as many as it says.
@@ -118,6 +126,7 @@ pub fn check_counted(
     counts: Option<&[u32]>,
     quasi: &[String],
     rules: &[NamedRule],
+    labels: LabelReader<'_>,
     place: &str,
 ) -> Result<Checked, TableError> {
     let mut names: Vec<&str> = quasi.iter().map(String::as_str).collect();
@@ -142,12 +151,21 @@ pub fn check_counted(
             models::guarantee(model, &rule.context(domain))
                 .map_err(|unfit| unfit.refusal(rule.protect.as_deref().unwrap_or_default(), model.name(), place))
         };
+        let mut guarantees = rule.require.iter().map(guarantee).collect::<Result<Vec<_>, InputError>>()?;
+        if !rule.only_where.is_empty() {
+            guarantees = guarantees.into_iter().map(about_some_classes).collect();
+        }
+        let concerned = rule.only_where.iter().map(|(name, values)| ConcernedLabels {
+            attribute: position(name),
+            by_level: vec![concerned_labels(columns[position(name)], values, labels)],
+        });
         bound.push(BoundRule {
             know: rule.know.iter().map(position).collect(),
             protect: rule.protect.as_ref().map(position),
-            guarantees: rule.require.iter().map(guarantee).collect::<Result<_, InputError>>()?,
+            guarantees,
             source: None,
             tree: rule.tree.clone(),
+            concerned: concerned.collect(),
         });
     }
     let Some(judge) = Judge::new(cardinalities, quasi.len(), bound, 0) else {
@@ -175,6 +193,12 @@ pub fn check_counted(
     let rows = counts.map_or(table.rows as u64, |counts| counts.iter().map(|&count| u64::from(count)).sum());
     let units = units.map(|units| units.count as u64);
     Ok(Checked { claims: claims.collect(), classes, squares, rows, units })
+}
+
+/// By code, whether a released label may stand for one of the values.
+pub(crate) fn concerned_labels(column: &Column, values: &[String], labels: LabelReader<'_>) -> Vec<bool> {
+    let codes = 0..column.domain.cardinality() as u32;
+    codes.map(|code| labels.may_stand_for(&column.name, &column.domain.text(code), values)).collect()
 }
 
 /// Added up without overflow.

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use hedgerow_privacy::{
     BoundRule, Class, Distribution, Guarantee, Judge, KnownRows, Model, UnitRows, UnitTerms, models,
 };
-use hedgerow_release::{Release, ReleaseTables};
+use hedgerow_release::{LabelReader, Release, ReleaseTables};
 use hedgerow_table::{Codes, Column, Domain, InputError, Table, TableError, with_words};
 
-use crate::check::NamedRule;
+use crate::check::{NamedRule, concerned_labels};
 
 /// Released attributes whose texts show another one, whatever label it has: a census tract beside a
 /// county that was generalized.
@@ -55,34 +55,42 @@ pub fn unprotected_rows(
 ) -> Result<u64, TableError> {
     match release.tables() {
         ReleaseTables::Generalized(tables) => {
-            unprotected_in(&tables.table, tables.counts.as_deref(), rule, also, shown, release.name())
+            let unprotected = UnprotectedRows { counts: tables.counts.as_deref(), also, shown };
+            unprotected.count(&tables.table, rule, release.label_reader(), release.name())
         }
         ReleaseTables::Bucketized(_) | ReleaseTables::Cloned(_) | ReleaseTables::Decomposed(_) => Ok(0),
     }
 }
 
-fn unprotected_in(
-    table: &Table,
-    counts: Option<&[u32]>,
-    rule: &NamedRule,
-    also: &[String],
-    shown: &[ShownAttributes<'_>],
-    place: &str,
-) -> Result<u64, TableError> {
-    let column = |name: &String| {
-        let hint = format!("the table has: {}", table.header.join(", "));
-        table.column(name).ok_or_else(|| InputError::new(place, format!("the table has no column `{name}`"), hint))
-    };
-    let known = rule.know.iter().chain(also).map(column).collect::<Result<Vec<&Column>, _>>()?;
-    let mut known: Vec<(&Codes, usize)> =
-        known.into_iter().map(|column| (&column.codes, column.domain.cardinality())).collect();
-    let shown: Vec<(Codes, usize)> = shown.iter().filter_map(|shown| shown.column(table)).collect();
-    known.extend(shown.iter().map(|(codes, values)| (codes, *values)));
-    let protect = rule.protect.as_ref().map(column).transpose()?.map(|column| (&column.codes, &column.domain));
-    let judged = JudgedRows { known: &known, protect, rows: table.rows, counts };
-    let failing = failing_rows(&judged, rule, place)?;
-    let failing = failing.iter().enumerate().filter(|(_, fails)| **fails);
-    Ok(failing.map(|(row, _)| u64::from(judged.weight(row))).sum())
+/// The knowledge of the rows besides.
+struct UnprotectedRows<'a> {
+    counts: Option<&'a [u32]>,
+    also: &'a [String],
+    shown: &'a [ShownAttributes<'a>],
+}
+
+impl UnprotectedRows<'_> {
+    fn count(&self, table: &Table, rule: &NamedRule, labels: LabelReader<'_>, place: &str) -> Result<u64, TableError> {
+        let column = |name: &String| {
+            let hint = format!("the table has: {}", table.header.join(", "));
+            table.column(name).ok_or_else(|| InputError::new(place, format!("the table has no column `{name}`"), hint))
+        };
+        let known = rule.know.iter().chain(self.also).map(column).collect::<Result<Vec<&Column>, _>>()?;
+        let mut known: Vec<(&Codes, usize)> =
+            known.into_iter().map(|column| (&column.codes, column.domain.cardinality())).collect();
+        let shown: Vec<(Codes, usize)> = self.shown.iter().filter_map(|shown| shown.column(table)).collect();
+        known.extend(shown.iter().map(|(codes, values)| (codes, *values)));
+        let protect = rule.protect.as_ref().map(column).transpose()?.map(|column| (&column.codes, &column.domain));
+        let judged = JudgedRows { known: &known, protect, rows: table.rows, counts: self.counts };
+        let mut failing = failing_rows(&judged, rule, place)?;
+        for (name, values) in &rule.only_where {
+            let column = column(name)?;
+            let concerned = concerned_labels(column, values, labels);
+            failing.iter_mut().zip(column.codes.iter()).for_each(|(fails, code)| *fails &= concerned[code as usize]);
+        }
+        let failing = failing.iter().enumerate().filter(|(_, fails)| **fails);
+        Ok(failing.map(|(row, _)| u64::from(judged.weight(row))).sum())
+    }
 }
 
 /// Rows by what an attacker knows of them, and what a rule protects.
@@ -121,7 +129,8 @@ impl JudgedRows<'_> {
     }
 }
 
-/// By row, whether a rule fails for the rows that agree with it on all that is known.
+/// By row, whether a rule fails for the rows that agree with it on all that is known, also where
+/// the rule is not about them.
 pub fn failing_rows(judged: &JudgedRows<'_>, rule: &NamedRule, place: &str) -> Result<Vec<bool>, TableError> {
     let weight = |row: usize| judged.weight(row);
     let class_of = classes(judged.known.iter().map(|(codes, _)| *codes), judged.rows);
@@ -238,6 +247,8 @@ pub fn failing_units(
         guarantees: judged.guarantees(rule, place)?,
         source: None,
         tree: rule.tree.clone(),
+        // No rule with known values counts units.
+        concerned: Vec::new(),
     };
     let judge = Judge::new(cardinalities, known, vec![rule], 0).ok_or_else(|| {
         InputError::new(place, "too many attributes to compare rows by", "name fewer quasi attributes")
@@ -305,6 +316,7 @@ mod tests {
             community: None,
             units: None,
             consistent: false,
+            only_where: Default::default(),
         }
     }
 

@@ -173,6 +173,7 @@ mod tests {
                 protect: None,
                 rows: Some(known.to_owned()),
                 consistent: false,
+                only_where: Default::default(),
                 holds: true,
             };
             assert_eq!(fit(counts, rows, &claim("all"), fewest), possible, "{fewest} of {units} units, {rows} rows");

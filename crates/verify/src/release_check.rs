@@ -9,7 +9,7 @@ use hedgerow_release::coarsened::unused;
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
 use hedgerow_release::metadata::Metadata;
 use hedgerow_release::read::beside_cells;
-use hedgerow_release::{Release, ReleaseTables, ReleasedClasses, Spelling};
+use hedgerow_release::{KnownValues, Release, ReleaseTables, ReleasedClasses, Spelling};
 use hedgerow_table::{Domain, InputError, TableError};
 use serde_json::{Map, Value};
 
@@ -208,9 +208,27 @@ fn rules_of(
         let (know, protect) = (claim.know.clone(), claim.protect.clone());
         let units = units_as_claimed(claim, release, manifest, place)?;
         let consistent = claim.consistent;
-        rules.push(NamedRule { know, protect, require: vec![model], tree, community, units, consistent });
+        let only_where = known_values_as_claimed(claim, release, &model, place)?;
+        rules.push(NamedRule { know, protect, require: vec![model], tree, community, units, consistent, only_where });
     }
     Ok(rules)
+}
+
+/// The known values that a claim is about: of attributes that its attacker knows, in releases whose
+/// classes have labels.
+fn known_values_as_claimed(
+    claim: &Claim,
+    release: &Release,
+    model: &Model,
+    place: &str,
+) -> Result<KnownValues, InputError> {
+    let known = claim.only_where.iter().all(|(name, values)| claim.know.contains(name) && !values.is_empty());
+    let judged = matches!(release.tables(), ReleaseTables::Generalized(_)) && model.takes_known_values();
+    if claim.only_where.is_empty() || known && judged && claim.rows.is_none() && !claim.consistent {
+        return Ok(claim.only_where.clone());
+    }
+    let problem = format!("the guarantee `{}` is about known values in a way that cannot be read", claim.model);
+    Err(InputError::new(place, problem, "was it written by a newer version of hedgerow?"))
 }
 
 /// How a claim counts units: by the numbers that link the rows of a unit, where they are released.

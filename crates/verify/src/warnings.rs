@@ -58,6 +58,7 @@ mod tests {
             protect: None,
             rows: None,
             consistent: false,
+            only_where: Default::default(),
             holds: true,
         }
     }

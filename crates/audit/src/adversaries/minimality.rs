@@ -109,7 +109,7 @@ fn required(claims: &[Claim], classes: &ReleasedClasses, protect: &str) -> Optio
     for claim in claims {
         let number = |key: &str| claim.required.get(key)?.as_u64();
         // Another parameter is a condition, such as that only small classes are looked at.
-        if claim.required.len() != 1 {
+        if claim.required.len() != 1 || !claim.only_where.is_empty() {
             return None;
         }
         let knows_all = classes.quasi.iter().all(|quasi| claim.know.contains(&quasi.name));

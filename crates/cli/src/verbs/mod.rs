@@ -121,12 +121,15 @@ fn claims_text(claims: &[Claim]) -> String {
             None => "",
         };
         let consistent = if claim.consistent { ", and which combinations of values occur" } else { "" };
+        let known = claim.only_where.iter();
+        let known: String =
+            known.map(|(name, values)| format!(", where {name} may be {}", values.join(" or "))).collect();
         let knows = match common {
             Some(_) => String::new(),
             None => format!("; the attacker knows {}", claim.know.join(", ")),
         };
         text.push_str(&format!(
-            "  {}  {}{protect}: required {}, achieved {}{knows}{rows}{consistent}\n",
+            "  {}  {}{protect}: required {}, achieved {}{knows}{rows}{consistent}{known}\n",
             if claim.holds { "holds " } else { "FAILS " },
             claim.model,
             pairs(&claim.required),

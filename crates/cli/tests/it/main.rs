@@ -25,6 +25,7 @@ mod hidden;
 mod init;
 mod interrupted;
 mod json;
+mod known_values;
 mod last_day;
 mod local;
 mod malformed;

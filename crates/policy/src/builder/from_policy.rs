@@ -115,6 +115,7 @@ fn rule(policy: &Policy, rule: &crate::Rule) -> Rule {
         require: rule.require.iter().map(Model::from).collect(),
         rows: rule.rows,
         consistent: rule.consistent,
+        only_where: rule.only_where.clone(),
     }
 }
 

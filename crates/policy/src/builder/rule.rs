@@ -1,6 +1,7 @@
 //! The rules of a built policy.
 
 use hedgerow_privacy::{Change, Distance, KnownRows, NumberCloseness};
+use hedgerow_release::KnownValues;
 
 /// A rule: what an attacker knows, what must not be learned, and which models must hold.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -10,6 +11,7 @@ pub struct Rule {
     pub(crate) require: Vec<Model>,
     pub(crate) rows: KnownRows,
     pub(crate) consistent: bool,
+    pub(crate) only_where: KnownValues,
 }
 
 impl Rule {
@@ -48,6 +50,17 @@ impl Rule {
     /// Also holds for the rows that fit a person by the combinations of values that can occur.
     pub fn consistent(mut self) -> Self {
         self.consistent = true;
+        self
+    }
+
+    /// Is about the classes alone whose cell of this known attribute may stand for one of these
+    /// values. Called again with another attribute, for one of its values as well.
+    pub fn only_where<T: Into<String>>(
+        mut self,
+        attribute: impl Into<String>,
+        values: impl IntoIterator<Item = T>,
+    ) -> Self {
+        self.only_where.insert(attribute.into(), values.into_iter().map(Into::into).collect());
         self
     }
 }

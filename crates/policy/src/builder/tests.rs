@@ -250,6 +250,10 @@ fn random_policy(rng: &mut StdRng) -> PolicyBuilder {
         if rng.random_bool(0.3) {
             rule = rule.and(model(rng, protects));
         }
+        if rng.random_bool(0.3) && rule.require.iter().all(|model| !matches!(model, Model::EpsilonClone { .. })) {
+            let values = texts(rng, 1);
+            rule = rule.only_where(other.clone(), values);
+        }
         policy = policy.rule(if protects { rule.protect(sensitive.clone()) } else { rule });
     }
     if rng.random_bool(0.5) {

@@ -158,7 +158,9 @@ fn rule_keys(rule: &Rule) -> Vec<TomlPair> {
     let know = rule.know.as_ref().map(|know| pair("know", texts(know)));
     let rows = (rule.rows != KnownRows::default()).then(|| pair("rows", quoted(rule.rows.name())));
     let consistent = rule.consistent.then(|| pair("consistent", "true".to_owned()));
-    [know, protect, Some(pair("require", require)), rows, consistent].into_iter().flatten().collect()
+    let known: Vec<TomlPair> = rule.only_where.iter().map(|(name, values)| (key(name), texts(values))).collect();
+    let only_where = (!known.is_empty()).then(|| pair("where", inline(&known)));
+    [know, protect, Some(pair("require", require)), rows, consistent, only_where].into_iter().flatten().collect()
 }
 
 fn model_keys(model: &Model) -> Vec<TomlPair> {

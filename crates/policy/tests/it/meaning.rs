@@ -225,6 +225,26 @@ fn models_by_name_and_their_missing_parameters() {
 }
 
 #[test]
+fn rules_about_known_values() {
+    let rule = |only: &str| format!("protect = \"disease\"\nwhere = {only}");
+    let policy = accepted(&changed(12, &rule("{ age = [40, \"41\"], zip = [\"02138\"] }")));
+    let named = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
+    let expected = [("age".to_owned(), named(&["40", "41"])), ("zip".to_owned(), named(&["02138"]))];
+    assert_eq!(policy.rules[1].only_where, expected.into());
+    assert!(policy.rules[0].only_where.is_empty());
+    line_refused(12, &rule("[\"age\"]"), "13:9: rule[2].where", "expected a table", "where = { county");
+    line_refused(12, &rule("{}"), "13:9: rule[2].where", "no attribute", "where = { county");
+    line_refused(12, &rule("{ age = [] }"), "13:17: rule[2].where.age", "the list is empty", "where = { county");
+    line_refused(12, &rule("{ age = \"40\" }"), "13:17: rule[2].where.age", "list", "where = { county");
+    line_refused(12, &rule("{ age = [\"a\", \"a\"] }"), "13:23: rule[2].where.age[2]", "listed twice", "once");
+    let known = "is not among what the attacker of this rule knows";
+    line_refused(12, &rule("{ ward = [\"a\"] }"), "13:11: rule[2].where.ward", known, "add `ward` to `know`");
+    line_refused(12, &rule("{ disease = [\"a\"] }"), "13:11: rule[2].where.disease", known, "add `disease` to `know`");
+    let require = "require = { model = \"epsilon-clone\", epsilon = 0.1 }\nwhere = { age = [40] }";
+    line_refused(13, require, "14:1: rule[2].where", "is about all classes together", "remove `where`");
+}
+
+#[test]
 fn rules_about_attributes() {
     let know = |list: &str| format!("protect = \"disease\"\nknow = {list}");
     line_refused(12, "", "11:1: rule[2]", "`t-closeness` needs `protect`", "protect = \"disease\"");

@@ -194,3 +194,34 @@ fn reduction_agrees_with_corollary_3_1_1() {
         assert_eq!(reduced.kept.len() + reduced.implied.len(), rules.len(), "{}", context());
     }
 }
+
+/// Algorithm 1 of the paper as printed, its first part: what a broken rule protects is taken out of
+/// every table and gets one of its own with all that the rule knows.
+#[test]
+fn guardian_decomposition_as_printed_comes_back_to_where_it_was() {
+    let rules = [(0, 1), (1, 0)].map(|(know, protect)| PlainRule { know: vec![know], protect: vec![protect], l: 2 });
+    let bound: Vec<Rule> = rules.iter().map(bound).collect();
+    let mut tables = vec![PlainTable { attributes: vec![0, 1], guard: None }];
+    // What each table protects: all of them hold both attributes.
+    let mut seen: Vec<Vec<Option<usize>>> = Vec::new();
+    loop {
+        let schemas: Vec<Schema> = tables.iter().map(schema).collect();
+        let broken = standings(&bound, &schemas).iter().position(|standing| !standing.is_kept());
+        let rule = &rules[broken.expect("one of the two rules is always broken")];
+        let protect = rule.protect[0];
+        for table in &mut tables {
+            table.attributes.retain(|&attribute| attribute != protect);
+            table.guard = table.guard.take().filter(|guard| guard.protect != rule.protect);
+        }
+        tables.retain(|table| table.attributes.len() > 1);
+        tables.push(PlainTable { attributes: vec![0, 1], guard: Some(rule.clone()) });
+        let now: Vec<Option<usize>> =
+            tables.iter().map(|table| table.guard.as_ref().map(|guard| guard.protect[0])).collect();
+        if seen.contains(&now) {
+            break;
+        }
+        seen.push(now);
+        assert!(seen.len() < 10, "{seen:?}");
+    }
+    assert_eq!(seen.len(), 2, "two steps, again and again: {seen:?}");
+}

@@ -136,6 +136,7 @@ fn policy_of(
         require,
         rows: KnownRows::default(),
         consistent: false,
+        only_where: Default::default(),
         place: policy.publish.place.clone(),
     }];
     own.publish.method = Method::Mondrian;

@@ -28,7 +28,16 @@ pub(super) fn named_rules(bound: &Bound<'_>, rules: &Rules<'_>) -> Vec<NamedRule
         let protect = rules.representative(index).map(|attribute| rules.columns[attribute].name.clone());
         let (know, require) = (rule.know.clone(), rule.require.clone());
         let community = protect.as_ref().and_then(|name| bound.community(name)).cloned();
-        NamedRule { know, protect, require, tree: None, community, units: None, consistent: false }
+        NamedRule {
+            know,
+            protect,
+            require,
+            tree: None,
+            community,
+            units: None,
+            consistent: false,
+            only_where: Default::default(),
+        }
     })
     .collect()
 }

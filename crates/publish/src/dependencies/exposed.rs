@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 use hedgerow_policy::{Method, Rule};
+use hedgerow_release::LabelReader;
 use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Codes, Column, Domain, Table, TableError};
 use hedgerow_verify::check::NamedRule;
@@ -155,6 +156,25 @@ impl<'a> DraftRows<'a> {
 
     /// The people whom a rule fails for when these attributes are known besides.
     fn failing<'n>(&self, rule: &'n Rule, also: impl Iterator<Item = &'n Known>) -> Result<Vec<bool>, TableError> {
+        let mut failing = self.failing_in_all(rule, also)?;
+        let labels = LabelReader::Codebook(self.codebook);
+        for (name, values) in &rule.only_where {
+            let Some(column) = self.columns.iter().find(|column| column.name == name) else { continue };
+            let codes = 0..column.values();
+            let concerned: Vec<bool> =
+                codes.map(|code| labels.may_stand_for(name, &column.text(code), values)).collect();
+            let of_rows = self.kept.iter().map(|&row| concerned[column.codes.get(row as usize) as usize]);
+            failing.iter_mut().zip(of_rows).for_each(|(fails, concerned)| *fails &= concerned);
+        }
+        Ok(failing)
+    }
+
+    /// The same, as if the rule were about every class.
+    fn failing_in_all<'n>(
+        &self,
+        rule: &'n Rule,
+        also: impl Iterator<Item = &'n Known>,
+    ) -> Result<Vec<bool>, TableError> {
         let mut known: Vec<(Codes, usize)> = rule.know.iter().filter_map(|name| self.seen(name)).collect();
         let (shows, follows): (Vec<&Known>, Vec<&Known>) = also.partition(|also| also.shows);
         known.extend(follows.iter().filter_map(|also| self.seen(&also.to)));
@@ -174,6 +194,7 @@ impl<'a> DraftRows<'a> {
             community: None,
             units: None,
             consistent: false,
+            only_where: Default::default(),
         };
         let known: Vec<(&Codes, usize)> = known.iter().map(|(codes, values)| (codes, *values)).collect();
         let protect = protect.as_ref().map(|(codes, domain)| (codes, *domain));

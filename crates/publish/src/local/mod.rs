@@ -20,7 +20,8 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 use hedgerow_policy::{Loss, Method, Summary};
-use hedgerow_privacy::{Judge, OnMerge};
+use hedgerow_privacy::{BoundRule, Judge, OnMerge};
+use hedgerow_release::known_values::may_stand_for_any;
 use hedgerow_release::manifest::RowTotals;
 use hedgerow_table::{Codes, InputError, Kind, Progress, parallel, with_words};
 use serde_json::{Map, Value, json};
@@ -401,7 +402,9 @@ pub(crate) fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &Local
         None => Vec::new(),
     };
     codes[columns.len()..].iter_mut().zip(&of_pieces).for_each(|(place, codes)| *place = codes);
-    let seen = Judge::new(cardinalities, bound.quasi.len(), bound.judge()?.into_rules(), 0)
+    let mut rules = bound.judge()?.into_rules();
+    over_labels(bound, &mut rules, found);
+    let seen = Judge::new(cardinalities, bound.quasi.len(), rules, 0)
         .ok_or_else(|| PublishError::Internal("the labels need a wider key than the values".to_owned()))?;
     let rows = found.of_row.len();
     let achieved = with_words!(seen.layout().words(), W => {
@@ -420,4 +423,16 @@ pub(crate) fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &Local
                    classes as one, and its guarantee does not survive merging";
     let hint = "leave `know` out of that rule, or use `method = \"full-domain\"`";
     Err(Box::new(Unsatisfiable { summary: summary.to_owned(), reasons, hint: hint.to_owned() }).into())
+}
+
+/// The rules of a policy over the labels of a local recoding in place of the values.
+fn over_labels(bound: &Bound<'_>, rules: &mut [BoundRule], found: &LocalRecoding) {
+    for (rule, stated) in rules.iter_mut().zip(&bound.policy.rules) {
+        for concerned in &mut rule.concerned {
+            let Some(quasi) = bound.quasi.get(concerned.attribute) else { continue };
+            let values = stated.only_where.get(&quasi.attribute.name).map_or(&[][..], Vec::as_slice);
+            let labels = found.cells[concerned.attribute].labels.iter();
+            concerned.by_level = vec![labels.map(|label| may_stand_for_any(&label.cover, values)).collect()];
+        }
+    }
 }

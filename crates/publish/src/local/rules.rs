@@ -6,8 +6,13 @@
 //! hold for what it sees, so this asks for more than it must. For guarantees that do not survive
 //! merging, what readers see is judged once more at the end. Rules that know no quasi attribute at
 //! all see the same whatever is cut; they are judged once, over the whole.
+//!
+//! A rule that is about some known values alone is asked of the rows that agree on one of them,
+//! where the attribute is released as it is. Where it is recoded the rule is asked of all: the
+//! label
+//! that the class will have is not known yet.
 
-use hedgerow_privacy::{self as privacy, BoundRule, Distribution, Guarantee, Judge, OnMerge};
+use hedgerow_privacy::{self as privacy, BoundRule, ConcernedLabels, Distribution, Guarantee, Judge, OnMerge};
 use hedgerow_table::frequency::KeyField;
 
 use super::partition::{Fields, Packed, Scratch};
@@ -36,6 +41,16 @@ struct Requirement<'a> {
     rule: &'a BoundRule,
     protect: Option<(KeyField, usize)>,
     plain: Vec<KeyField>,
+    /// By place in `plain`, the values that the rule is about, where it is about some alone.
+    concerned: Vec<Option<&'a ConcernedLabels>>,
+}
+
+impl Requirement<'_> {
+    /// Whether the rule is about rows with these plain values.
+    fn is_about(&self, plain: &[u32]) -> bool {
+        let values = self.concerned.iter().zip(plain);
+        values.filter_map(|(concerned, &value)| Some((*concerned)?.has(0, value))).all(|has| has)
+    }
 }
 
 impl<'a> Rules<'a> {
@@ -43,11 +58,13 @@ impl<'a> Rules<'a> {
     pub fn new(judge: &'a Judge, fields: &Fields, cardinalities: &[usize], quasi: usize) -> Rules<'a> {
         let mut rules = Rules { minimum: 1, cut: Vec::new(), fixed: Vec::new(), nothing: Distribution::default() };
         for rule in judge.rules() {
-            let plain = rule.know.iter().filter(|&&attribute| attribute >= quasi);
+            let plain = || rule.know.iter().copied().filter(|&attribute| attribute >= quasi);
+            let named = |attribute| rule.concerned.iter().find(|concerned| concerned.attribute == attribute);
             let requirement = Requirement {
                 rule,
                 protect: rule.protect.map(|attribute| (fields.judged[attribute], cardinalities[attribute])),
-                plain: plain.map(|&attribute| fields.judged[attribute]).collect(),
+                plain: plain().map(|attribute| fields.judged[attribute]).collect(),
+                concerned: plain().map(named).collect(),
             };
             if requirement.plain.len() == rule.know.len() {
                 rules.fixed.push(requirement);
@@ -131,7 +148,11 @@ impl<'a> Rules<'a> {
         tuples.sort_unstable();
         let plain = requirement.plain.len();
         let times = |tuples: &[Vec<u32>]| tuples.iter().filter_map(|tuple| tuple.last()).sum::<u32>();
-        tuples.chunk_by(|a, b| a[..plain] == b[..plain]).all(|group| {
+        let mut groups = tuples.chunk_by(|a, b| a[..plain] == b[..plain]);
+        groups.all(|group| {
+            if !requirement.is_about(&group[0][..plain]) {
+                return true;
+            }
             class.clear();
             if protect.is_some() {
                 let values = group.chunk_by(|a, b| a[plain] == b[plain]);

@@ -83,9 +83,10 @@ pub(crate) fn sentence(claim: &At<'_>, stated: bool) -> String {
 /// Which matches a guarantee with conditions is about.
 fn conditions(claim: &At<'_>, protect: &str, rows: &str) -> Option<String> {
     let required = claim.get("required")?;
+    let known = claim.get("where").map(|_| "what is known may be one of the values listed under where".to_owned());
     let having = required.get("having").map(|_| format!("one of the values listed under having is their {protect}"));
     let below = required.get("below").map(|_| format!("fewer {rows} match than below says"));
-    let all: Vec<String> = having.into_iter().chain(below).collect();
+    let all: Vec<String> = known.into_iter().chain(having).chain(below).collect();
     (!all.is_empty()).then(|| format!("This is required only where {}.", all.join(" and ")))
 }
 

@@ -165,10 +165,7 @@ impl Claims {
         let inquiries = own.iter().map(|own| Medians::new(vec![(own.clone(), domain)])).collect();
         let (concluded, heard) = listen(inquiries, by, coins)?;
         let Some(median) = concluded.output.first().copied().flatten() else { return Ok(()) };
-        let opened: Vec<u64> = (concluded.ledger.entries().iter())
-            .filter(|entry| matches!(entry.kind, OpenedKind::Sizes | OpenedKind::CountsAtProbe))
-            .filter_map(|entry| entry.values.first().copied())
-            .collect();
+        let opened = counts_opened(&concluded);
         let probes = probes(domain, &opened);
         let all = intervals(domain, &probes, &opened);
         for (claimed, before, after) in heard.places() {
@@ -201,7 +198,7 @@ fn mean(total: u64, count: u64) -> u64 {
 
 /// The words that each custodian passed on to the one behind it.
 #[derive(Debug, Default)]
-struct Heard {
+pub(super) struct Heard {
     /// By custodian, one after the other.
     words: Vec<Vec<Vec<u64>>>,
     after: BTreeMap<u16, u16>,
@@ -219,10 +216,15 @@ impl Heard {
     }
 
     /// A word of what a custodian passed on; results ahead of it are omitted.
-    fn word(&self, sender: usize, pass: usize, lane: usize) -> Option<u64> {
+    pub(super) fn word(&self, sender: usize, pass: usize, lane: usize) -> Option<u64> {
         let words = self.words[sender].get(pass)?;
         let lanes = if self.lanes() == 2 { 2 } else { 1 };
         words.get(words.len().checked_sub(lanes)? + lane).copied()
+    }
+
+    /// How many words a custodian passed on.
+    pub(super) fn passes(&self, sender: usize) -> usize {
+        self.words[sender].len()
     }
 
     fn lanes(&self) -> usize {
@@ -248,7 +250,11 @@ impl Heard {
 }
 
 /// Runs a protocol among all custodians and writes down what each passes on.
-fn listen<I: Inquiry>(inquiries: Vec<I>, by: By, coins: &mut Coins) -> Result<(Concluded<I::Output>, Heard), Fault> {
+pub(super) fn listen<I: Inquiry>(
+    inquiries: Vec<I>,
+    by: By,
+    coins: &mut Coins,
+) -> Result<(Concluded<I::Output>, Heard), Fault> {
     match by {
         By::Ring(chances) => {
             run(inquiries, coins, |permit, me, inquiry, coins| baseline::start(permit, me, inquiry, chances, coins))
@@ -291,6 +297,20 @@ fn run<I: Inquiry, M: Machine<Output = Concluded<I::Output>>>(
     let (outputs, _) = simulate::watch(starts, coins.word(), watcher)?;
     let concluded = outputs.into_iter().next().ok_or(Fault::Internal("no custodians"))?;
     Ok((concluded, heard))
+}
+
+/// The counts that opened while a median was looked for: of all values, then at or below each
+/// probe.
+fn counts_opened<T>(concluded: &Concluded<T>) -> Vec<u64> {
+    (concluded.ledger.entries().iter())
+        .filter(|entry| matches!(entry.kind, OpenedKind::Sizes | OpenedKind::CountsAtProbe))
+        .filter_map(|entry| entry.values.first().copied())
+        .collect()
+}
+
+/// The values that were probed while a median was looked for.
+pub(super) fn values_probed<T>(domain: u64, concluded: &Concluded<T>) -> Vec<u64> {
+    probes(domain, &counts_opened(concluded))
 }
 
 /// The values that were probed, in their order: they follow from the counts that opened, of which

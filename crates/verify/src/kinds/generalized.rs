@@ -9,6 +9,7 @@ use crate::check::{Checked, NamedRule, check_counted};
 
 impl Judged for Generalized {
     fn judge(&self, release: &Release, rules: &[NamedRule]) -> Result<Checked, TableError> {
-        check_counted(&self.table, self.counts.as_deref(), &self.quasi, rules, release.name())
+        let labels = release.label_reader();
+        check_counted(&self.table, self.counts.as_deref(), &self.quasi, rules, labels, release.name())
     }
 }

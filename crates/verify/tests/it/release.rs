@@ -39,6 +39,7 @@ fn manifest(sizes: &[u64], k: u64, achieved: u64) -> Manifest {
                 protect: None,
                 rows: None,
                 consistent: false,
+                only_where: Default::default(),
                 holds: true,
             }],
             rows: RowTotals { source: rows, out: rows, suppressed: 0 },

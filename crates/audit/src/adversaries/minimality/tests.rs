@@ -18,6 +18,7 @@ fn claims(k: u64, l: u64) -> Vec<Claim> {
         protect: protect.map(str::to_owned),
         rows: None,
         consistent: false,
+        only_where: Default::default(),
         holds: true,
     };
     vec![claim("k-anonymity", "k", k, None), claim("distinct-l-diversity", "l", l, Some("disease"))]

@@ -49,7 +49,7 @@ fn run(arguments: &[&str]) {
     succeed(&mut command);
 }
 
-/// What the command says, without complaints.
+/// The output of the command, which ends well.
 fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let [said, complaints] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -107,8 +107,8 @@ fn pip() -> Command {
 }
 
 /// The wheel, built as `pip install ./python` builds it, with one difference: where maturin has
-/// Cargo compile the module, it is told of the one that is compiled already. Cargo would compile all
-/// dependencies once more, since one package alone asks for fewer of their features.
+/// Cargo compile the module, it gets the one that is compiled already. Cargo would compile
+/// all dependencies once more, since one package alone asks for fewer of their features.
 fn wheel(folder: &Path) -> PathBuf {
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let module = built().join(format!("{prefix}_hedgerow{suffix}"));

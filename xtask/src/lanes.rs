@@ -1,5 +1,5 @@
-//! Test programs side by side. Many wait for servers, browsers and disks more than they compute, so one after the other
-//! they leave processors idle.
+//! Test programs next to each other. Many wait for servers, browsers and disks more than they
+//! compute, so one after the other they leave processors idle.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -16,8 +16,8 @@ use crate::repo;
 /// The fewest programs at once: one that computes beside one that waits.
 const LANES_MIN: usize = 2;
 
-/// The file in the target folder in which the seconds of each program are kept, so that the next run starts with the
-/// longest.
+/// The file in the target folder in which the seconds of each program are kept, so that the next
+/// run starts with the longest.
 const TIMES: &str = "test-seconds.json";
 
 /// A program of tests, and how to start it.
@@ -37,7 +37,8 @@ impl Tests {
         Tests { name: name.to_owned(), words, folder: repo::root(), variables }
     }
 
-    /// The programs that Cargo lists as built with `--message-format=json`, each started with a variable.
+    /// The programs that Cargo lists as built with `--message-format=json`, each started with a
+    /// variable.
     pub(crate) fn listed(messages: &str, (variable, value): (&str, &Path)) -> Result<Vec<Tests>, String> {
         let mut all = Vec::new();
         for line in messages.lines().filter(|line| line.starts_with('{')) {
@@ -65,7 +66,7 @@ impl Tests {
     }
 }
 
-/// What became of the programs that failed.
+/// The programs that failed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Failed {
     pub(crate) alone: Vec<String>,
@@ -73,7 +74,8 @@ pub(crate) struct Failed {
     pub(crate) beside_others: Vec<String>,
 }
 
-/// Runs all, longest first, and prints what each printed once it has ended. What fails beside others is run again alone.
+/// Runs all, longest first, and prints what each printed once it has ended. What fails beside
+/// others is run again alone.
 pub(crate) fn run(tests: Vec<Tests>, target: &Path) -> Result<Failed, String> {
     let times = target.join(TIMES);
     let known = read_times(&times);
@@ -128,12 +130,12 @@ fn locked<T>(shared: &Mutex<T>, change: impl FnOnce(&mut T)) {
     }
 }
 
-/// What one program printed, in one piece.
+/// Prints the output of one program in one piece.
 fn print(tests: &Tests, output: &Output, taken: Duration) {
     let mut text = format!("     Running {} ({:.1} s)\n", tests.name, taken.as_secs_f64()).into_bytes();
     text.extend_from_slice(&output.stdout);
     text.extend_from_slice(&output.stderr);
-    // A reader who has gone is no reason to stop.
+    // A closed output does not stop the tests.
     let _ = std::io::stdout().lock().write_all(&text);
 }
 
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_is_run_again_alone_and_told_apart() {
+    fn programs_that_fail_are_run_again_alone() {
         let target = std::env::temp_dir().join(format!("hedgerow-lanes-{}", std::process::id()));
         std::fs::create_dir_all(&target).unwrap();
         let once = target.join("once");

@@ -88,7 +88,7 @@ fn build(skipped: &Path) -> Result<(), String> {
     succeed(tests(skipped).args(["--all-targets", "--no-run"]))
 }
 
-/// Programs side by side, and the documentation's examples as one of them.
+/// Programs next to each other, and the documentation's examples as one of them.
 fn run_tests(skipped: &Path) -> Result<(), String> {
     let listing = tests(skipped).args(["--no-run", "--message-format=json"]).stderr(Stdio::inherit()).output();
     let listing = listing.map_err(|cause| format!("cargo could not be started: {cause}"))?;

@@ -5,10 +5,10 @@
 //! where cells overlap or where the same quasi-identifiers are in several buckets. A *combination*
 //! is one view from each of some releases.
 //!
-//! Not everyone who fits a release need have a row in it. A release whose manifest states suppressed
-//! rows *may lack* people who fit it, unless those are accounted for by people who fit nothing; what
-//! it leaves is used for nobody. Of people whose true value is known, a release that cannot give it
-//! to them does not have them.
+//! Not everyone who fits a release need have a row in it. A release whose manifest states
+//! suppressed rows *may lack* people who fit it, unless those are accounted for by people who fit
+//! nothing; what it leaves is used for no one. Of people whose true value is known, a release that
+//! cannot give it to them does not have them.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
@@ -197,7 +197,8 @@ impl<'a> CombinedView<'a> {
         CombinedView { protect, values, sides, is_coarse: false }
     }
 
-    /// The true value of people, where it is known and can be compared with those that are released.
+    /// The true value of people, where it is known and can be compared with those that are
+    /// released.
     pub(crate) fn truth_of(&self, combination: &Combination) -> Option<u32> {
         combination.truth.filter(|_| !self.is_coarse)
     }

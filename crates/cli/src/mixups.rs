@@ -12,12 +12,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::args::{CatalogWhat, Verb};
 use crate::failure::{Failure, USAGE};
 
-/// So much of a file shows what it is.
+/// The first bytes of a file, which show its kind.
 const START_BYTES: u64 = 1 << 20;
 const TABLES: [&str; 11] = ["csv", "tsv", "tab", "ndjson", "jsonl", "parquet", "pq", "xlsx", "xlsm", "dta", "txt"];
 const MANIFEST: &str = "datapackage.json";
 
-/// What an argument is.
+/// The kind of thing that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
     Policy,
@@ -30,7 +30,7 @@ enum Given {
     Other,
 }
 
-/// What an argument should be.
+/// The kind of thing that an argument should name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Policy,

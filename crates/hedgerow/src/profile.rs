@@ -57,12 +57,12 @@ pub fn read_and_profile(policy: &Policy, monitor: &Monitor<'_>) -> Result<(Table
     let mut options = source_options(policy, &Default::default(), monitor);
     options.in_full = options.only.take();
     let mut table = Source::of_policy().read_as(Some(policy), &options)?.into_owned();
-    let is_left_out = |column: &Column| column.codes.is_empty();
-    let left_out = table.columns.iter().enumerate().filter(|(_, column)| is_left_out(column));
-    let left_out: Vec<(usize, String)> = left_out.map(|(place, column)| (place, column.name.clone())).collect();
-    table.columns.retain(|column| !is_left_out(column));
+    let is_omitted = |column: &Column| column.codes.is_empty();
+    let omitted = table.columns.iter().enumerate().filter(|(_, column)| is_omitted(column));
+    let omitted: Vec<(usize, String)> = omitted.map(|(place, column)| (place, column.name.clone())).collect();
+    table.columns.retain(|column| !is_omitted(column));
     let mut columns = profile(&table);
-    for (place, name) in &left_out {
+    for (place, name) in &omitted {
         columns.insert(*place, uncounted(name, &table, policy));
     }
     let is_identifier = |name: &str| policy.attribute(name).is_some_and(|known| known.role == Role::Identifier);

@@ -165,7 +165,8 @@ fn dependencies(folder: &Path, rows: u64) -> bool {
 /// Milliseconds of all processors for this process, or since it began where these are not known.
 fn spent_ms() -> f64 {
     static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
-    // Fields 14 and 15, of which the second is the program's name in parentheses, in ticks of 10 ms.
+    // Fields 14 and 15, of which the second is the program's name in parentheses, in ticks of 10
+    // ms.
     let ticks = std::fs::read_to_string("/proc/self/stat").ok().and_then(|stat| {
         let after_name = stat.rsplit_once(')')?.1;
         let fields: Vec<&str> = after_name.split_whitespace().collect();

@@ -82,10 +82,10 @@ impl Data {
     /// Whether it has the rows that a policy is about: read as it says, with every column that it
     /// releases.
     pub(crate) fn serves(&self, policy: &Policy, stamp: &str) -> bool {
-        let left_out =
+        let omitted =
             |name: &str| self.columns.iter().any(|column| column.more_than.is_some() && column.profile.name == name);
         let mut read = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
-        self.stamp == stamp && !read.any(|attribute| left_out(&attribute.name))
+        self.stamp == stamp && !read.any(|attribute| omitted(&attribute.name))
     }
 }
 

@@ -37,8 +37,8 @@ use clap::Parser as _;
 const USAGE: u8 = 2;
 
 /// Serves until the process is ended, or gives the exit code. On Linux the process starts once more
-/// first, in an environment that has the allocator return memory. `arguments` start with the name of
-/// the program.
+/// first, in an environment that has the allocator return memory. `arguments` start with the name
+/// of the program.
 pub fn run(arguments: &[OsString]) -> u8 {
     memory::start_returning();
     hide_panics();

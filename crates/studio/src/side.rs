@@ -1,6 +1,6 @@
 //! Parts of a page that may take longer than the rest. Each is worked out on a thread of its own
-//! and fetched until it is there; work that no page asks for any more is canceled. One part at a time
-//! is worked out: each may take as much memory as the table.
+//! and fetched until it is there; work that no page asks for any more is canceled. One part at a
+//! time is worked out: each may take as much memory as the table.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};

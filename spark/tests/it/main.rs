@@ -12,7 +12,7 @@ use servers::Server;
 #[test]
 fn apache_spark_publishes_what_memory_publishes() {
     let Some(server) = Server::spark("1g") else { return };
-    release::the_files_of_a_cluster_are_held_against_their_cells(&server.address());
+    release::the_files_of_a_cluster_are_compared_with_their_cells(&server.address());
     same::adult(&server.address());
     same::adult_divided(&server.address());
     same::adult_in_buckets(&server.address());

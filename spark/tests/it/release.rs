@@ -45,7 +45,7 @@ pub(crate) fn a_release_is_checked_by_the_cluster(address: &str) {
 
 /// Equal texts, texts that statistics cut, missing values and zeros with a sign: what a cluster
 /// states of them is true, and a changed statement is found.
-pub(crate) fn the_files_of_a_cluster_are_held_against_their_cells(address: &str) {
+pub(crate) fn the_files_of_a_cluster_are_compared_with_their_cells(address: &str) {
     let rest = "[attributes]\nage = { role = \"quasi\", hierarchy = { widths = [10] } }\nland = { role = \"plain\" }\n\
                 note = { role = \"plain\" }\npaid = { role = \"plain\" }\nsince = { role = \"plain\" }\n\
                 [[rule]]\nrequire = { model = \"k-anonymity\", k = 2 }\n";

@@ -330,7 +330,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         tests: ATTACKS,
     },
     Mutant {
-        name: "long statements convict nobody",
+        name: "long statements convict no custodian",
         file: "crates/node/src/message.rs",
         find: "2 * STATEMENT_BYTES_MAX + (1 << 16)",
         replace: "STATEMENT_BYTES_MAX + (1 << 16)",

@@ -10,9 +10,9 @@
 //! - θ is the largest gain of that confidence over the better single release (equation 4).
 //! - β is one over the overlap of the two tables' distributions: 1 when they are alike.
 //!
-//! A person who matches nothing that all releases allow, or not with their true value, is not in all
-//! of them, and is counted apart. What a release leaves that may lack a person is not used: what is
-//! certain is true of everyone who is in the other releases.
+//! A person who matches nothing that all releases allow, or not with their true value, is not in
+//! all of them, and is counted apart. Values left by a release that may lack a person are not used,
+//! so that certain values are true of everyone who is in the other releases.
 
 use serde_json::json;
 

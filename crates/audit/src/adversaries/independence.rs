@@ -4,8 +4,8 @@
 //! For one class from every release, `P(s | classes) ∝ P(s) · Πᵢ P(classᵢ | s)` (equation 5), every
 //! factor a count in one table. The paper's own example substitutes P(s | class) for P(class | s);
 //! its printed result follows from the latter. P(s) is the same in all tables when they hold the
-//! same people; where they differ, their mean is taken. What a release leaves that may lack a person
-//! is not used.
+//! same people; where they differ, their mean is taken. What a release leaves that may lack a
+//! person is not used.
 
 use serde_json::{Value, json};
 

@@ -50,7 +50,8 @@ fn said(finding: &Finding, text: &str) -> bool {
 }
 
 /// The first person is the suppressed one, and fits the first class, which lacks their value: both
-/// classes have `p` alone in common, and they have `q`. The second person looks the same and has `p`.
+/// classes have `p` alone in common, and they have `q`. The second person looks the same and has
+/// `p`.
 #[test]
 fn who_was_suppressed_does_not_have_the_value_that_the_classes_share() {
     let one = classes(&["a", "s"], &[["0..2", "p"], ["0..2", "p"], ["0..2", "r"]]);
@@ -91,8 +92,8 @@ fn suppressed_classes_leave_no_doubt_about_the_others() {
     assert!(combined(&released, &half).iter().all(|finding| finding.at_risk == 0));
 }
 
-/// A release of others, of fewer people than fit it: with true values nobody is taken to be in it
-/// who is not; without them the finding says what it takes to be so.
+/// A release of others, of fewer people than fit it: with true values no person is taken to be in
+/// it who is not; without them the finding says what it takes to be so.
 #[test]
 fn a_release_that_lacks_people_gives_nobody_a_value_they_do_not_have() {
     let one = classes(&["a", "s"], &[["0..2", "p"], ["0..2", "r"]]);
@@ -178,8 +179,8 @@ fn random(rng: &mut StdRng) -> SuppressedRows {
     SuppressedRows { people, releases }
 }
 
-/// Whether the listed people can have these values: in each release they have rows of their own, but
-/// for those suppressed, and the people who are not listed have the other rows.
+/// Whether the listed people can have these values: in each release they have rows of their own,
+/// but for those suppressed, and the people who are not listed have the other rows.
 fn is_world(setting: &SuppressedRows, listed: &[usize], values: &[String]) -> bool {
     let others = setting.people.len() - listed.len();
     setting.releases.iter().all(|(rows, suppressed)| {
@@ -235,7 +236,7 @@ fn possible(setting: &SuppressedRows, listed: &[usize]) -> Vec<BTreeSet<String>>
     possible
 }
 
-/// What independence, composition and correlation are certain of, every world agrees with, also
+/// Every world agrees with what independence, composition and correlation are certain of, also
 /// where rows were suppressed and where not everyone is listed; and `worlds` is certain of it.
 #[test]
 fn nobody_is_certain_of_what_some_world_denies_beside_suppressed_rows() {

@@ -33,7 +33,7 @@ impl Select {
         Parser { tokens: only, at: 0, depth: 0 }.select()
     }
 
-    /// The same from words and signs that another reader of SQL has told apart.
+    /// The same from words and signs that another reader of SQL has separated.
     pub fn from_tokens(tokens: Vec<Token>) -> Result<Select, InputError> {
         Parser { tokens, at: 0, depth: 0 }.select()?.of_bounded_length()
     }

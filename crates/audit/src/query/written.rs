@@ -1,4 +1,5 @@
-//! A query as SQL again, for those who answer it elsewhere and for the journal. Read once more it is the same query.
+//! A query as SQL again, for those who answer it elsewhere and for the journal. Read once more it
+//! is the same query.
 
 use std::fmt::{self, Display, Formatter};
 

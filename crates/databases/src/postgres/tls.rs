@@ -22,7 +22,7 @@ pub(crate) enum Trust {
     Host(String),
 }
 
-/// What connects a client of PostgreSQL by TLS.
+/// Connects a client of PostgreSQL by TLS.
 pub(crate) fn connector(trust: Trust) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let (roots, by_host) = match trust {

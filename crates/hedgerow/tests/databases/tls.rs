@@ -85,7 +85,7 @@ fn certificates_are_verified_as_sslmode_says() {
         assert_eq!(encrypted(&server, "sslmode=disable"), Ok("false".to_owned()));
         assert_eq!(encrypted(&server, "sslmode=prefer"), yes());
         assert_eq!(encrypted(&server, "sslmode=require"), yes());
-        // The password's proof names the certificate, so nobody between can pass it on.
+        // The password's proof names the certificate, so a server between cannot pass it on.
         assert_eq!(encrypted(&server, "sslmode=require&channel_binding=require"), yes());
         assert!(encrypted(&server, "sslmode=disable&channel_binding=require").is_err());
         assert_eq!(encrypted(&server, &format!("sslmode=verify-ca&{}", roots("ca.crt"))), yes());

@@ -48,7 +48,7 @@ impl Backoff {
         wait(&self.lock(), &key(name, address), now)
     }
 
-    /// What became of an attempt; the wait instead, if others failed while it was under way: many
+    /// The outcome of an attempt; the wait instead, if others failed while it was under way: many
     /// that begin at the same time are not more guesses than one after the other.
     pub(super) fn attempted(&self, name: &str, address: IpAddr, now: Instant, proven: bool) -> Option<Duration> {
         let mut all = self.lock();

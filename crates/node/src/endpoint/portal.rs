@@ -11,7 +11,8 @@ use super::refusal::{StatementRefusal, UNKNOWN_PORTAL, UNKNOWN_STATEMENT};
 use super::statement::Statement;
 use super::tokens::Parameter;
 
-/// The most memory that a byte of a statement takes once it is read: a token, or a part of the tree.
+/// The most memory that a byte of a statement takes once it is read: a token, or a part of the
+/// tree.
 const READ_BYTES: usize = 1 + size_of::<sqlparser::tokenizer::Token>().next_multiple_of(128);
 
 #[derive(Debug)]

@@ -118,7 +118,7 @@ impl Attempt {
         self.raw.send(b'p', &self.last).unwrap();
     }
 
-    /// What became of it: the message of the error, or nothing.
+    /// Its outcome: the message of the error, or nothing.
     pub(crate) fn outcome(&mut self) -> Option<String> {
         let (kind, body) = self.raw.read().unwrap();
         (kind == b'E').then(|| String::from_utf8_lossy(&body).into_owned())

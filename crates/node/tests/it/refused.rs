@@ -99,7 +99,7 @@ fn a_reason_that_no_other_custodian_signed_is_not_followed() {
         ("another's word under the own key", said(2, sign(gave_up(run), 1))),
         ("the own word", said(1, sign(gave_up(run), 1))),
         ("a word about another run", said(2, sign(gave_up(Hex([5; 16])), 2))),
-        ("a proof that convicts nobody", Because::Proof { proof: Box::new(proof) }),
+        ("a proof that convicts no custodian", Because::Proof { proof: Box::new(proof) }),
     ];
     for (what, because) in reasons {
         let before = journaled(&world, 0, What::Rejected).len();
@@ -110,7 +110,7 @@ fn a_reason_that_no_other_custodian_signed_is_not_followed() {
         assert_eq!(rejected.len(), before + 1, "{what}");
         assert!(rejected[before]["why"].as_str().unwrap().contains("for a reason that no custodian signed"));
     }
-    assert!(journaled(&world, 0, What::Blamed).is_empty(), "nobody is convicted by that");
+    assert!(journaled(&world, 0, What::Blamed).is_empty(), "no custodian is convicted by that");
     world.inject(0, 1, FrameContent::Note(gave_up(run)));
     // Without a reason it contradicts that it staged, where that is known already.
     let blamed = journaled(&world, 0, What::Blamed);
@@ -204,8 +204,8 @@ fn a_newcomer_does_not_follow_a_certificate_of_strangers() {
     assert!(open_run(&mut world).is_null());
 }
 
-/// The release that one custodian has staged is not that of the others: nobody signs for it, and
-/// the run ends with the name of that custodian.
+/// The release that one custodian has staged is not that of the others: no custodian signs for it,
+/// and the run ends with the name of that custodian.
 #[test]
 fn a_node_is_not_prepared_while_another_has_staged_another_release() {
     let mut world = World::new(37);

@@ -182,7 +182,7 @@ fn long_statements_convict_their_signer_before_all_and_longer_ones_are_not_taken
     let run = run_of(&open_run(&mut world));
     let why = "x".repeat(700_000);
     world.inject(0, 1, FrameContent::Note(Note::Aborted { run, why, because: None }));
-    assert!(!open_run(&mut world).is_null(), "nobody who follows the protocol writes that much");
+    assert!(!open_run(&mut world).is_null(), "no custodian that follows the protocol writes that much");
     let proposal: Proposal = serde_json::from_value(journaled(&world, 0, What::Proposed).remove(0)).unwrap();
     let roster = vec![RosterEntry::of(&member(1)); 2500];
     let (committed, release, signatures) = (Hex([0; 32]), Hex([0; 32]), Vec::new());

@@ -153,8 +153,9 @@ impl Signatures {
         std::iter::once(group).chain(others)
     }
 
-    /// The groups, with their masks, that have a row in one of some classes and more rows than these:
-    /// of as many rows only an equal one would hold them. Of all classes, the one with the fewest.
+    /// The groups, with their masks, that have a row in one of some classes and more rows than
+    /// these: of as many rows only an equal one would hold them. Of all classes, the one with the
+    /// fewest.
     fn longer(&self, own: &[u32]) -> (&[u32], &[u64]) {
         let posted = self.posted.get_or_init(|| self.post());
         let ranges = own.iter().map(|&class| {

@@ -298,13 +298,13 @@ impl Setting {
                     let is_known = full.iter().all(|person| finding.people_at_risk.contains(person));
                     assert!(is_known || finding.details["exact"] == false, "seed {seed}: {full:?}, {finding:?}");
                 }
-                // What these are certain of is so in every table that fits, also beside suppressed rows
-                // and releases in which people are missing.
+                // What these are certain of is so in every table that fits, also beside suppressed
+                // rows and releases in which people are missing.
                 Adversary::Independence | Adversary::Correlation | Adversary::Composition => {
                     let is_true = finding.people_at_risk.iter().all(|person| certain.contains(person));
                     assert!(is_true, "seed {seed}: {finding:?}, every table of {certain:?}");
                 }
-                // Whoever fits a class is taken to be in it.
+                // Each person who fits a class is taken to be in it.
                 Adversary::Attribute if !partly && !is_suppressed => {
                     let is_true = finding.people_at_risk.iter().all(|person| certain.contains(person));
                     assert!(is_true, "seed {seed}: {finding:?}, every table of {certain:?}");

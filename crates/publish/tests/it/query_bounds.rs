@@ -420,7 +420,7 @@ impl SqlNumber {
         }
     }
 
-    /// A division by zero is no number; that of two integers has no fraction.
+    /// A division by zero has no result; that of two integers has no fraction.
     fn combined(self, by: char, with: SqlNumber) -> Option<SqlNumber> {
         let (a, b) = (self.value(), with.value());
         match (self, with, by) {

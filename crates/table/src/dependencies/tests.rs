@@ -282,7 +282,8 @@ fn tallies_of_chosen_rows_are_as_counted_by_hand() {
             Sampling::All => evidence_in(&|_, _| true),
             Sampling::Rows(step) => evidence_in(&|row, _| (row as u64).is_multiple_of(step)),
             Sampling::Groups(_) => {
-                // Whichever groups are chosen, none is in part: each by itself has all of its rows or none.
+                // Whichever groups are chosen, none is in part: each by itself has all of its rows
+                // or none.
                 let left = |row: usize| -> Vec<u32> {
                     from.iter().map(|&column| table.columns[column].codes.get(row)).collect()
                 };

@@ -337,7 +337,7 @@ fn dates_are_read_in_the_declared_format() {
 fn a_column_of_many_values_is_left_without_them_where_it_is_not_wanted_in_full() {
     let rows = FEW_VALUES + 5_000;
     let texts = |row: usize, modulus: usize| [format!("n{}", row % modulus), (row % modulus).to_string()];
-    for (values, is_left_out) in [(FEW_VALUES, false), (FEW_VALUES + 1, true), (rows, true)] {
+    for (values, is_omitted) in [(FEW_VALUES, false), (FEW_VALUES + 1, true), (rows, true)] {
         let cells: Vec<[String; 2]> = (0..rows).map(|row| texts(row, values)).collect();
         let csv: String = cells.iter().map(|[text, number]| format!("{text},{number},{number}\n")).collect();
         let json = cells
@@ -354,7 +354,7 @@ fn a_column_of_many_values_is_left_without_them_where_it_is_not_wanted_in_full()
                 assert_eq!((table.rows, table.columns.len()), (rows, 3));
                 for column in ["text", "number"].map(|name| table.column(name).unwrap()) {
                     let held = (column.codes.len(), column.domain.present());
-                    assert_eq!(held, if is_left_out { (0, 0) } else { (rows, values) }, "{name} {}", column.name);
+                    assert_eq!(held, if is_omitted { (0, 0) } else { (rows, values) }, "{name} {}", column.name);
                 }
                 let full = table.column("full").unwrap();
                 assert_eq!((full.codes.len(), full.domain.present(), full.text(7)), (rows, values, "7".to_owned()));

@@ -79,7 +79,7 @@ fn truths(rows: &[&TestRow], case: &Test) -> Vec<(&'static str, Option<f64>)> {
         .filter_map(|row| if truth(case, row) == Some(true) { age(row).map(|age| age * 2.0 + 1.0) } else { Some(-1.0) })
         .collect();
     let held = rows.iter().filter(|row| truth(case, row) == Some(true)).count() as f64;
-    // Integers are divided without the fraction, toward zero; by zero, there is no number.
+    // Integers are divided without the fraction, toward zero; by zero, the result is missing.
     let each = |of: &dyn Fn(i64) -> Option<i64>| -> Vec<f64> {
         ages.iter().filter_map(|age| of(*age as i64)).map(|value| value as f64).collect()
     };

@@ -1,5 +1,5 @@
-//! The sizes and places in a footer of Apache Spark, held against the pages: no reader of the cells
-//! looks at most of them, so that each could be any number.
+//! The sizes and places in a footer of Apache Spark, compared with the pages: no reader of the
+//! cells looks at most of them, so that each could be any number.
 
 use super::compact::{Compact, CompactValue};
 use super::page_headers::ColumnPages;

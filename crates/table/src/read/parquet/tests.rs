@@ -524,7 +524,7 @@ fn a_dictionary_with_a_value_that_no_cell_has_is_refused() {
 fn a_column_of_many_values_is_left_without_them_where_it_is_not_wanted_in_full() {
     let few = crate::read::FEW_VALUES;
     let rows = few + 5_000;
-    for (values, is_left_out) in [(few, false), (few + 1, true)] {
+    for (values, is_omitted) in [(few, false), (few + 1, true)] {
         let texts = || Cells::texts((0..rows).map(|row| format!("n{}", row % values)));
         let numbers = || Cells::Int64((0..rows).map(|row| Some((row % values) as i64)).collect());
         let schema = "required binary text (UTF8); optional int64 number; required binary full (UTF8);";
@@ -538,7 +538,7 @@ fn a_column_of_many_values_is_left_without_them_where_it_is_not_wanted_in_full()
                 let column = table.column(name).unwrap();
                 (column.codes.len(), column.domain.present())
             };
-            let expected = if is_left_out { (0, 0) } else { (rows, values) };
+            let expected = if is_omitted { (0, 0) } else { (rows, values) };
             assert_eq!([held("text"), held("number")], [expected; 2], "{dictionary}");
             assert_eq!(held("full"), (rows, values));
         }

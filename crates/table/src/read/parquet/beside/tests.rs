@@ -23,7 +23,7 @@ fn honest() -> Vec<u8> {
     std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/spark.parquet")).unwrap()
 }
 
-/// What a check finds in these bytes: problems, or the error of a reader.
+/// The findings of a check of these bytes: problems, or the error of a reader.
 fn found(folder: &Path, bytes: &[u8]) -> Vec<String> {
     let path = folder.join("data.parquet");
     std::fs::write(&path, bytes).unwrap();

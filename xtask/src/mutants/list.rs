@@ -479,6 +479,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         tests: WORLDS,
     },
     Mutant {
+        name: "who is in a release of others alone is not judged",
+        file: "crates/audit/src/adversaries/worlds/gone.rs",
+        find: "let others = others.filter(|&side| is_known(&group.tables[side]));",
+        replace: "let others = others.filter(|&side| is_known(&group.tables[side]) && is_own(setting, group.tables[side]));",
+        tests: WORLDS,
+    },
+    Mutant {
         name: "a release with suppressed rows has everyone who fits it",
         file: "crates/audit/src/combined_view.rs",
         find: "most_absent(people, (side.classes.rows, suppressed(side.name))) > 0",

@@ -258,12 +258,12 @@ impl Setting {
         let earlier: Vec<usize> = (0..reads.len() - 1).filter(|_| self.custodian.is_some()).collect();
         let Some(stayed) = worlds.every_stayed(&earlier) else { return };
         seen.stayed += u32::from(stayed.len() > 1);
-        let left = Left::of(&worlds, &stayed, &earlier);
+        let left = Left::of(&worlds, &stayed);
         seen.exposed += u32::from(!left.certain.is_empty());
         seen.gone += u32::from(left.is_gone_exposed);
         let (seed, certain) = (self.seed, &left.certain);
         assert!(!verdict || certain.is_empty(), "seed {seed}: the gate passes, and {certain:?} are exposed");
-        assert!(!verdict || !left.is_gone_exposed, "seed {seed}: the gate passes, and who left is exposed");
+        assert!(!verdict || !left.is_gone_exposed, "seed {seed}: the gate passes, and who is not listed is exposed");
         // To who knows the column that the source lacks: in each way in which people can be in its
         // classes.
         let known = if lacking.is_empty() { None } else { worlds.every_known() };
@@ -344,16 +344,17 @@ impl Setting {
 }
 
 /// The values that every table leaves, also to an attacker who knows which people stayed, or who
-/// takes people to be where their true values do not fit; and those of people who left.
+/// takes people to be where their true values do not fit; and those of people who are in other releases
+/// alone.
 struct Left {
     certain: Vec<u32>,
     least: Option<u64>,
-    /// One value is left to a person who left.
+    /// One value is left to a person who is in another release than the newest, and not listed.
     is_gone_exposed: bool,
 }
 
 impl Left {
-    fn of(worlds: &Worlds<'_>, stayed: &[Worlds<'_>], earlier: &[usize]) -> Left {
+    fn of(worlds: &Worlds<'_>, stayed: &[Worlds<'_>]) -> Left {
         let believed = worlds.believed();
         let mut left = Left { certain: Vec::new(), least: None, is_gone_exposed: false };
         for each in stayed.iter().chain([worlds, &believed]) {
@@ -361,7 +362,7 @@ impl Left {
             left.least = left.least.into_iter().chain(each.least()).min();
         }
         for each in stayed.iter().chain([worlds]) {
-            for values in each.gone(earlier) {
+            for values in each.gone() {
                 left.is_gone_exposed |= values.len() == 1;
                 left.least = left.least.into_iter().chain([values.len() as u64]).min();
             }

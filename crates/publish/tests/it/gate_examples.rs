@@ -136,6 +136,24 @@ fn ones_own_next_release_with_two_people_more_is_refused() {
     assert!(made(&by_a, folder.path(), "new", &[("a", 1)], gate(folder.path(), Some("them"))).is_ok());
 }
 
+/// A release of others has the two people of the source and a third, who is left with the q that
+/// they cannot have; whoever knows that the third is there alone knows it.
+#[test]
+fn who_is_in_a_release_of_others_alone_is_judged_at_the_gate() {
+    let folder = scratch();
+    write(folder.path(), &[["0", "x", "q"], ["1", "x", "r"], ["1", "x", "q"]]);
+    let rule = "protect = \"s\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }";
+    let by_b = policy(folder.path(), "b = { role = \"quasi\" }", rule, "full-domain");
+    made(&by_b, folder.path(), "others", &[("b", 0)], Gate::default()).unwrap();
+    Catalog::add(&folder.path().join("catalog"), &folder.path().join("others"), None, None, &NoProgress).unwrap();
+    write(folder.path(), &[["0", "x", "q"], ["1", "x", "r"]]);
+    let by_a = policy(folder.path(), "a = { role = \"quasi\" }", rule, "full-domain");
+    let refused = made(&by_a, folder.path(), "new", &[("a", 1)], gate(folder.path(), None)).unwrap_err();
+    let worlds = worlds(refused);
+    assert_eq!((worlds.at_risk, worlds.people_at_risk.as_slice()), (1, [].as_slice()), "{worlds:?}");
+    assert_eq!(worlds.details["gone"]["people"], 1);
+}
+
 /// Not everyone is in a release with suppressed rows: its rows are not those of another release.
 #[test]
 fn a_release_with_suppressed_rows_is_not_joined_with_others() {

@@ -1,13 +1,15 @@
-//! People who left: an earlier release of the newest one's custodian has more rows than there are
-//! people who are still there. Nothing names them, but who knows who left also knows who stayed,
-//! and subtracts.
+//! People who left, and people of others: another release than the newest has more rows than there
+//! are people listed who are in it. Of the newest one's custodian these left since; of another
+//! custodian they were never there, or left. Nothing names them, but who knows who is in that release
+//! alone also knows who is in both, and subtracts.
 //!
-//! Where everyone who is there has one class of the earlier release, it is known how many people of
-//! each class left. Elsewhere (labels overlap, or rows were suppressed) one of them is looked for,
-//! in each class that they can have been in. What they have in other releases is not used: which
-//! they were in is not known.
+//! Where everyone who is there has one class of the other release, it is known how many people of
+//! each class are in it alone. Elsewhere (labels overlap, or rows were suppressed) one of them is
+//! looked for, in each class that they can have been in. What they have in further releases is not
+//! used: which they are in is not known. Of a release that cannot have all people who fit it, it is
+//! not known who is in it, and so not who else is: nothing is judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_table::{Progress, TableError};
 use serde_json::{Value, json};
@@ -25,12 +27,14 @@ use crate::worlds::{
 /// there.
 const LOOKED_UP_MAX: usize = 64;
 
-/// The people who left, by table and class.
+/// The people who are in another table than the newest, and not listed.
 #[derive(Default)]
 pub(super) struct Gone {
     found: BTreeMap<(usize, u32), Found>,
-    /// The most people who left any table.
-    people: u64,
+    /// By table, how many they are.
+    people: BTreeMap<usize, u64>,
+    /// Tables of which that is not known.
+    unknown: BTreeSet<usize>,
     /// In some table they are looked for one at a time.
     one_by_one: bool,
     /// Something was not decided.
@@ -54,8 +58,7 @@ struct Person {
 }
 
 impl Gone {
-    /// Examines the values that tables leave, with the newest release, to people who left earlier
-    /// ones.
+    /// Examines the values that tables leave, with the newest release, to people who are not listed.
     pub(super) fn examine(
         &mut self,
         setting: &Setting<'_>,
@@ -65,25 +68,24 @@ impl Gone {
     ) -> Result<(), TableError> {
         let Some(newest) = setting.sides.len().checked_sub(1) else { return Ok(()) };
         let Some(group) = groups.iter().find(|group| group.tables.contains(&newest)) else { return Ok(()) };
-        // Where the list has not everyone who is in the newest release, others need not have left.
+        // Where the list has not everyone who is in the newest release, others may be in both.
         let of_newest = group.tables.iter().position(|&table| table == newest);
         if of_newest.is_none_or(|side| group.problem.sides[side].unlisted > 0) {
             return Ok(());
         }
-        let custodian = setting.tables.tables[newest].custodian;
-        let is_own = |table: usize| {
-            let released = &setting.tables.tables[table];
-            table != newest && custodian.is_some() && released.custodian == custodian && !released.counterfeit
-        };
-        let own = (0..group.tables.len()).filter(|&side| is_own(group.tables[side]));
-        let own: Vec<usize> = own.filter(|&side| group.problem.sides[side].unlisted > 0).collect();
-        if own.is_empty() {
+        let is_known = |table: &usize| group.tables.contains(table) && !setting.tables.tables[*table].counterfeit;
+        self.unknown.extend((0..newest).filter(|table| !is_known(table)));
+        let others = (0..group.tables.len()).filter(|&side| group.tables[side] < newest);
+        let others = others.filter(|&side| is_known(&group.tables[side]));
+        let others: Vec<usize> = others.filter(|&side| group.problem.sides[side].unlisted > 0).collect();
+        if others.is_empty() {
             return Ok(());
         }
         let mut problem = group.problem.clone();
         let mut persons = Vec::new();
-        for side in own {
-            self.people = self.people.max(problem.sides[side].unlisted);
+        for side in others {
+            let known = self.people.entry(group.tables[side]).or_default();
+            *known = (*known).max(problem.sides[side].unlisted);
             add(&mut problem, side, &mut persons);
         }
         self.one_by_one |= persons.iter().any(|person| person.class.is_none());
@@ -166,32 +168,52 @@ impl Gone {
         let steps = explanation::steps(setting.tables, &group.tables, &problem, certain, value)?;
         let mut steps = steps.unwrap_or_default();
         steps.pop();
-        steps.push(format!("only `{}` is left for a person of this class who left", setting.tables.text(value)));
+        let (value, who) = (setting.tables.text(value), who(setting, group.tables[person.side]));
+        steps.push(format!("only `{value}` is left for a person of this class {who}"));
         Ok(steps)
     }
 
-    /// Adds the people who left to what was found about those who are there.
+    /// Adds the people who are not listed to what was found about those who are.
     pub(super) fn finish(self, finding: &mut Finding, tally: &mut PeopleTally, setting: &Setting<'_>) {
-        if self.people == 0 {
-            return;
+        let name = |table: &usize| setting.tables.tables[*table].name;
+        let unknown = self.unknown.iter().filter(|table| !self.people.contains_key(*table));
+        let unknown: Vec<&str> = unknown.map(name).collect();
+        if !unknown.is_empty() {
+            finding.note(format!(
+                "who is in {} and not listed was not judged: it is not known who of those listed is in it",
+                unknown.join(" and ")
+            ));
         }
+        let Some(&people) = self.people.values().max() else { return };
         let mut at_risk = 0;
         for (&(table, class), Found { left, .. }) in &self.found {
             at_risk += if left.values.len() == 1 { left.people } else { 0 };
             tally.add(finding, left, || exposure(setting, table, class, left));
         }
-        finding.people += self.people;
-        let details: Value = json!({ "people": self.people, "at_risk": at_risk, "one_by_one": self.one_by_one });
+        finding.people += people;
+        let details: Value = json!({ "people": people, "at_risk": at_risk, "one_by_one": self.one_by_one });
         finding.details.insert("gone".to_owned(), details);
-        finding.note(format!(
-            "{} rows of an earlier release of the same custodian are of people who left: each is judged with that \
-             release, the newest and those whom the people listed are in{}",
-            self.people,
-            match self.one_by_one {
-                true => ", one of them at a time, since labels or suppressed rows leave open how many left each class",
-                false => "",
+        let how = match self.one_by_one {
+            true => {
+                ", one of them at a time, since labels or suppressed rows leave open how many each class has of them"
             }
-        ));
+            false => "",
+        };
+        let each = format!("each is judged with that release, the newest and those whom the people listed are in{how}");
+        let is_left = |table: &usize| is_own(setting, *table);
+        let most = |is_left_wanted: bool| {
+            let own = self.people.iter().filter(|(table, _)| is_left(table) == is_left_wanted);
+            own.map(|(_, people)| *people).max()
+        };
+        if let Some(left) = most(true) {
+            let of = "an earlier release of the same custodian are of people who left";
+            finding.note(format!("{left} rows of {of}: {each}"));
+        }
+        if let Some(others) = most(false) {
+            let of: Vec<&str> = self.people.keys().filter(|table| !is_left(table)).map(name).collect();
+            let of = of.join(" and ");
+            finding.note(format!("{others} rows of {of} are of people who are not listed: {each}"));
+        }
         if self.open {
             tally.leave_open(1);
         }
@@ -202,8 +224,19 @@ impl Gone {
     }
 }
 
-/// Adds the people who left a table: those of each class where their number is known, else one who
-/// can have been in any class.
+/// Whether a table is of the newest one's custodian: who was in it and is not listed left.
+fn is_own(setting: &Setting<'_>, table: usize) -> bool {
+    let tables = &setting.tables.tables;
+    let custodian = tables.last().and_then(|newest| newest.custodian);
+    custodian.is_some() && tables[table].custodian == custodian
+}
+
+fn who(setting: &Setting<'_>, table: usize) -> &'static str {
+    if is_own(setting, table) { "who left" } else { "who is not listed" }
+}
+
+/// Adds the people of a table who are not listed: those of each class where their number is known,
+/// else one who can have been in any class.
 fn add(problem: &mut WorldProblem, at: usize, persons: &mut Vec<Person>) {
     let sides = problem.sides.len();
     let mut here = vec![0u64; problem.sides[at].sizes.len()];
@@ -304,9 +337,10 @@ fn exposure(setting: &Setting<'_>, table: usize, class: u32, left: &ValuesLeft) 
     let values = left.values.iter().map(|&(value, of)| (setting.tables.text(value), share(of)));
     let mut values: Vec<(String, f64)> = values.collect();
     super::super::likeliest_first(&mut values);
+    let who = who(setting, table);
     let why = match left.values.len() {
-        1 => "who left: every table that fits the releases gives them this value".to_owned(),
-        count => format!("who left: the tables that fit the releases leave them {count} values"),
+        1 => format!("{who}: every table that fits the releases gives them this value"),
+        count => format!("{who}: the tables that fit the releases leave them {count} values"),
     };
     let cells = vec![ReleaseCells::new(released.name, released.classes.describe(class as usize))];
     Exposure { cells, values, people: left.people, why }

@@ -1,13 +1,14 @@
-//! People who left one's own earlier release: rows that are of none of the people listed.
+//! People who are in another release than the newest and not listed: those who left one's own
+//! earlier release, and people of others.
 
 use std::collections::BTreeSet;
 
 use super::{Table, Worlds};
 
 impl Worlds<'_> {
-    /// For who left some of `own`, by table and bucket that they can have been in: the values that
-    /// are left together with the newest release, where the bucket has more.
-    pub(crate) fn gone(&self, own: &[usize]) -> Vec<BTreeSet<usize>> {
+    /// For who is in another release alone, by table and bucket that they can have been in: the
+    /// values that are left together with the newest release, where the bucket has more.
+    pub(crate) fn gone(&self) -> Vec<BTreeSet<usize>> {
         let strong: Vec<usize> = (0..self.tables.len()).filter(|&table| self.strong[table].is_some()).collect();
         let newest = self.tables.len() - 1;
         let Some(group) = self.divided(&strong).into_iter().find(|group| group.contains(&newest)) else {
@@ -15,7 +16,7 @@ impl Worlds<'_> {
         };
         let truth: Vec<usize> = self.people.iter().map(|person| self.code(&person[3])).collect();
         let mut found = Vec::new();
-        for &table in own.iter().filter(|table| group.contains(table)) {
+        for &table in group.iter().filter(|table| **table != newest) {
             let (of, absent) = (&self.tables[table], self.strong[table].unwrap().absent);
             let here = of.fits.iter().filter(|fits| !fits.is_empty()).count() as u64;
             if of.rows + absent <= here {

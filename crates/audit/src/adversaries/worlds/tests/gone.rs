@@ -25,9 +25,40 @@ fn who_left_is_exposed_where_those_who_stayed_are_not() {
     let last = |found: &Finding| found.explanations[0].steps.last().cloned();
     assert_eq!(last(&found).as_deref(), Some("only `x` is left for a person of this class who left"));
     assert!(found.worst[0].why.starts_with("who left"), "{found:?}");
-    // Of another custodian it is not known who left.
+}
+
+/// The same release of another custodian, who has one person more: who knows its people subtracts,
+/// whether the third left or was never there.
+#[test]
+fn who_is_in_the_release_of_others_alone_is_exposed_by_the_newest() {
+    let old = classes(&["a", "s"], &[["0..9", "x"], ["0..9", "x"], ["0..9", "y"]]);
+    let new = classes(&["b", "s"], &[["u..v", "x"], ["u..v", "y"]]);
+    let source = known(&[["1", "u..v", "x"], ["1", "u..v", "y"]]);
+    let found = attack_with(&[released("old", &old), own("new", &new)], Some(&source), Columns::All);
+    assert_eq!((found.at_risk, found.effective_l, found.people), (1, Some(1), 3), "{found:?}");
+    assert_eq!(found.details["gone"], json!({ "people": 1, "at_risk": 1, "one_by_one": false }));
+    assert!(found.notes.iter().any(|note| note.text.starts_with("1 rows of old are of people who are not listed")));
+    let last = found.explanations[0].steps.last().cloned();
+    assert_eq!(last.as_deref(), Some("only `x` is left for a person of this class who is not listed"));
+    assert!(found.worst[0].why.starts_with("who is not listed"), "{found:?}");
+    // Three more people of others, of every value: each class of them has more than one left.
+    let others = [["0..9", "x"], ["0..9", "x"], ["0..9", "y"], ["0..9", "y"], ["0..9", "z"]];
+    let others = classes(&["a", "s"], &others);
+    let found = attack_with(&[released("old", &others), own("new", &new)], Some(&source), Columns::All);
+    assert_eq!((found.at_risk, found.effective_l), (0, Some(2)), "{found:?}");
+    assert_eq!(found.details["gone"], json!({ "people": 3, "at_risk": 0, "one_by_one": false }));
+}
+
+/// A release that cannot have all people who fit it: who is in it is not known, nor who else is.
+#[test]
+fn who_is_in_a_release_that_not_all_are_in_is_not_judged() {
+    let old = classes(&["a", "s"], &[["0..9", "x"], ["0..9", "x"], ["0..9", "z"]]);
+    let new = classes(&["b", "s"], &[["u..v", "x"], ["u..v", "y"]]);
+    let source = known(&[["1", "u..v", "x"], ["1", "u..v", "y"]]);
     let found = attack_with(&[released("old", &old), own("new", &new)], Some(&source), Columns::All);
     assert!(!found.details.contains_key("gone"), "{found:?}");
+    let said = "who is in old and not listed was not judged";
+    assert!(found.notes.iter().any(|note| note.text.starts_with(said)), "{found:?}");
 }
 
 /// From two classes whose people are mixed in the next release one left each: x and y, which the

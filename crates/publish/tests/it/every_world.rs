@@ -344,8 +344,8 @@ impl Setting {
 }
 
 /// The values that every table leaves, also to an attacker who knows which people stayed, or who
-/// takes people to be where their true values do not fit; and those of people who are in other releases
-/// alone.
+/// takes people to be where their true values do not fit; and those of people who are in other
+/// releases alone.
 struct Left {
     certain: Vec<u32>,
     least: Option<u64>,

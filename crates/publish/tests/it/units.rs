@@ -178,7 +178,7 @@ impl Released {
                 failing.extend(rows.iter().map(|&row| self.units[row].as_str()));
             }
         }
-        // Linked, whoever finds units finds all their values.
+        // Linked, an attacker who finds units finds all their values.
         let varies = of_units(&all).iter().any(|values| values.len() > 1);
         let whole = |units: &BTreeSet<&str>| -> bool {
             let rows: Vec<usize> =

@@ -1,7 +1,7 @@
 //! People who left, and people of others: another release than the newest has more rows than there
 //! are people listed who are in it. Of the newest one's custodian these left since; of another
-//! custodian they were never there, or left. Nothing names them, but who knows who is in that release
-//! alone also knows who is in both, and subtracts.
+//! custodian they were never there, or left. Nothing names them, but who knows who is in that
+//! release alone also knows who is in both, and subtracts.
 //!
 //! Where everyone who is there has one class of the other release, it is known how many people of
 //! each class are in it alone. Elsewhere (labels overlap, or rows were suppressed) one of them is
@@ -58,7 +58,8 @@ struct Person {
 }
 
 impl Gone {
-    /// Examines the values that tables leave, with the newest release, to people who are not listed.
+    /// Examines the values that tables leave, with the newest release, to people who are not
+    /// listed.
     pub(super) fn examine(
         &mut self,
         setting: &Setting<'_>,

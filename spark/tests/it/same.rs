@@ -115,6 +115,9 @@ impl Twins {
     }
 }
 
+/// Fewer rows may be no evidence of any dependency, so that none is looked for.
+const FEW_ROWS: u64 = 500;
+
 /// Levels, losses, sizes of classes, guarantees and warnings are the same.
 pub(crate) fn compare(here: &Published, there: &Published) {
     assert_eq!((here.rows, here.classes), (there.rows, there.classes));
@@ -135,7 +138,9 @@ pub(crate) fn compare(here: &Published, there: &Published) {
     let unsearched = |published: &Published| {
         published.warnings.iter().any(|warning| warning.to_string().contains("were not looked for"))
     };
-    assert!(unsearched(there) && !unsearched(here), "the cluster says what it does not look for");
+    // Few rows show no dependency, whatever counts them.
+    assert!(unsearched(there) || here.rows.source < FEW_ROWS, "the cluster says what it does not look for");
+    assert!(!unsearched(here));
 }
 
 /// All rows of a generalized release as texts.

@@ -101,13 +101,13 @@ fn a_community_that_is_broken_or_about_others_is_refused_before_any_search() {
     assert!(!folder.names().contains(&"beside".to_owned()));
 }
 
-/// The revenue office calls the middle class average, and has a person more, of a class that the
-/// census lacks.
+/// The revenue office calls the middle class average, and has people more, of a class that the census
+/// lacks. Beside the census' release a single one of them is known by what the others have.
 #[test]
 fn publishers_with_other_values_and_spellings_publish_beside_one_another() {
     let folder = departments();
     let other = folder.read("revenue-release/data.csv").replace("Middle", "Average");
-    folder.write("revenue-release/data.csv", other + "40+,Top\n");
+    folder.write("revenue-release/data.csv", format!("{other}40+,Top\n"));
     let policy = folder.read("census-beside.toml");
     let with = |pair: &str| {
         folder.write("beside.toml", format!("{policy}\n[community.values.salary-class]\n{pair}\n"));
@@ -119,6 +119,11 @@ fn publishers_with_other_values_and_spellings_publish_beside_one_another() {
         assert!(slip.stderr.contains(words), "{words}: {}", slip.stderr);
     }
     assert!(!slip.stderr.contains("Middle"), "a value of the private source: {}", slip.stderr);
+    let exposed = with("Average = \"Middle\"\nMedium = \"Middle\"");
+    assert_eq!(exposed.code, Some(4), "{exposed:?}");
+    assert!(exposed.stderr.contains("are of people who are not listed"), "{}", exposed.stderr);
+    // Several of them hide one another.
+    folder.write("revenue-release/data.csv", format!("{other}40+,Top\n40+,Average\n<40,Average\n<40,Low\n"));
     let published = with("Average = \"Middle\"\nMedium = \"Middle\"");
     assert_eq!(published.code, Some(0), "{published:?}");
     assert!(published.stderr.contains("no release has the value \"Medium\""), "{}", published.stderr);

@@ -11,10 +11,6 @@ use super::refusal::{StatementRefusal, UNKNOWN_PORTAL, UNKNOWN_STATEMENT};
 use super::statement::Statement;
 use super::tokens::Parameter;
 
-/// The most memory that a byte of a statement takes once it is read: a token, or a part of the
-/// tree.
-const READ_BYTES: usize = 1 + size_of::<sqlparser::tokenizer::Token>().next_multiple_of(128);
-
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// Nothing for an empty statement.
@@ -34,7 +30,8 @@ impl Prepared {
         let taken = statement.as_ref().map_or(Ok(0), Statement::parameters)?;
         let count = taken.max(given.len());
         let mut held = budget.hold();
-        held.add(sql.len() * READ_BYTES + count * size_of::<u32>())?;
+        let read = statement.as_ref().map_or(0, Statement::bytes);
+        held.add(sql.len() + read + count * size_of::<u32>())?;
         // A type that a client leaves open is text, which is compared as the column requires.
         let types = (0..count).map(|place| given.get(place).copied().filter(|oid| *oid > 0).unwrap_or(25)).collect();
         Ok(Prepared { statement, types, _held: held })

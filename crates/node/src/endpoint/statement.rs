@@ -75,6 +75,9 @@ const WRITES: &[&str] = &[
 
 const OTHERS: &[&str] = &["EXPLAIN", "PREPARE", "EXECUTE", "LISTEN", "UNLISTEN", "CALL", "DO", "TABLE", "VALUES"];
 
+/// The most memory that a part of a SELECT's tree takes. None is written in less than a byte.
+const PART_BYTES: usize = 128;
+
 impl Statement {
     pub(super) fn read(tokens: Vec<Token>) -> Result<Statement, StatementRefusal> {
         let first = word(tokens.first());
@@ -145,7 +148,17 @@ impl Statement {
         )
     }
 
-    /// How many parameters it takes.
+    /// The most memory that it takes beside its text.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Statement::Release(select) => select.to_string().len() * PART_BYTES,
+            Statement::Catalog(tokens) => size_of_val(tokens.as_slice()),
+            Statement::Copy(inner, _) | Statement::Declare { select: inner, .. } => inner.bytes(),
+            _ => 0,
+        }
+    }
+
+    /// The number of its parameters.
     pub(super) fn parameters(&self) -> Result<usize, StatementRefusal> {
         match self {
             Statement::Release(select) => Ok(select.parameters()),

@@ -172,5 +172,5 @@ fn a_release_with_suppressed_rows_is_not_joined_with_others() {
     assert!(joined.people == 5 && !joined.notes.iter().any(|note| note.text.contains("suppressed")), "{joined:?}");
     let apart = found(["whole", "lacking"]);
     assert_eq!((apart.people, apart.at_risk), (0, 0), "{apart:?}");
-    assert!(apart.notes.iter().any(|note| note.text.starts_with("rows of lacking were suppressed")), "{apart:?}");
+    assert!(apart.notes.iter().any(|note| note.text.contains("lacking were suppressed")), "{apart:?}");
 }

@@ -101,8 +101,8 @@ fn a_community_that_is_broken_or_about_others_is_refused_before_any_search() {
     assert!(!folder.names().contains(&"beside".to_owned()));
 }
 
-/// The revenue office calls the middle class average, and has people more, of a class that the census
-/// lacks. Beside the census' release a single one of them is known by what the others have.
+/// The revenue office calls the middle class average, and has people more, of a class that the
+/// census lacks. Beside the census' release a single one of them is known by what the others have.
 #[test]
 fn publishers_with_other_values_and_spellings_publish_beside_one_another() {
     let folder = departments();

@@ -1,6 +1,7 @@
 //! `hedgerow report DIR… -o FILE`: one page about one release, or about several together.
 
 use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 
 use hedgerow::{Release, Report};
@@ -29,7 +30,7 @@ pub(crate) fn run(arguments: &args::ReportArguments, talk: &Talk) -> Result<Exit
         report = report.people(people);
     }
     if let Some(ledger) = &arguments.ledger {
-        report = report.ledger(ledger);
+        report = with_ledger(report, ledger)?;
     }
     let reported = report.run_with(&monitor)?;
     drop(monitor);
@@ -81,4 +82,15 @@ fn refuse_other_files(arguments: &args::ReportArguments) -> Result<(), Failure> 
     }
     let hint = "name another file with -o, or add --force to replace it";
     Err(Failure::usage(output.display().to_string(), "exists already and is not a report", hint))
+}
+
+#[cfg(feature = "federation")]
+fn with_ledger<'r>(report: Report<'r>, ledger: &Path) -> Result<Report<'r>, Failure> {
+    Ok(report.ledger(ledger))
+}
+
+#[cfg(not(feature = "federation"))]
+fn with_ledger<'r>(_: Report<'r>, _: &Path) -> Result<Report<'r>, Failure> {
+    let hint = "build it with its default features: `cargo install --path crates/cli`";
+    Err(Failure::usage("--ledger", "this build of the command reads no ledgers", hint))
 }

@@ -85,7 +85,9 @@ fn build(skipped: &Path) -> Result<(), String> {
         }
         note_skipped(skipped, &format!("the tests of spark: {how}\n"))?;
     }
-    succeed(tests(skipped).args(["--all-targets", "--no-run"]))
+    succeed(tests(skipped).args(["--all-targets", "--no-run"]))?;
+    // As README starts with it.
+    succeed(repo::cargo().args(["check", "--package", "hedgerow-cli", "--no-default-features"]))
 }
 
 /// Programs next to each other, and the documentation's examples as one of them.

@@ -14,10 +14,9 @@ use hashbrown::HashMap;
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Table, TableError};
 
-use crate::adversaries::worlds::most_absent;
 use crate::finding::Finding;
 use crate::joint_cells::joint_cells;
-use crate::people::FoundPeople;
+use crate::people::{FoundPeople, most_absent};
 
 /// More combinations than this are not listed without people to look for.
 const COMBINATIONS_MAX: usize = 2_000_000;

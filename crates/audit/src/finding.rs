@@ -294,3 +294,9 @@ impl<K: PartialOrd, T> Worst<K, T> {
         self.kept.into_iter().map(|(_, value)| value).collect()
     }
 }
+
+/// Values by falling confidence; those of equal confidence by name, so that no run differs from
+/// another.
+pub(crate) fn likeliest_first(values: &mut [(String, f64)]) {
+    values.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+}

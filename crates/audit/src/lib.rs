@@ -35,10 +35,10 @@ mod risk;
 mod rows;
 mod safe_harbor;
 mod singled_out;
+mod solver;
 #[cfg(test)]
 mod testing;
 mod unread;
-mod worlds;
 
 pub use adversaries::worlds::Columns;
 pub use adversary::{Adversary, UnknownAdversary};

@@ -133,6 +133,15 @@ fn distinct(columns: &[&Codes], rows: usize) -> (Vec<Vec<u32>>, Vec<u32>) {
     (probes, of_row)
 }
 
+/// At most this many of the people who fit a table have no row in it, by the rows that its manifest
+/// says were suppressed: `people` are all who are listed and those who fit, `rows` those released
+/// and suppressed.
+pub(crate) fn most_absent((all, matched): (u64, u64), (rows, suppressed): (u64, u64)) -> u64 {
+    // Where all people are the rows of the source, those who match nothing are the suppressed ones.
+    let known = if all >= rows + suppressed { all - matched } else { 0 };
+    suppressed.saturating_sub(known).min(matched)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

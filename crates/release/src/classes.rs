@@ -8,7 +8,7 @@
 //! which sensitive values, but not which belong together.
 
 use super::bucketized::GROUP;
-use crate::meaning::NOT_MISSING;
+use crate::notation::NOT_MISSING;
 use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::{Codes, Column, Cover, Table, TableError, with_words};
 

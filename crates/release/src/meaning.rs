@@ -16,14 +16,11 @@ use crate::codebook::Codebook;
 use crate::kinds::ReleaseTables;
 use crate::kinds::bucketized::{COUNT, GROUP};
 use crate::manifest::{FieldDescriptor, Manifest, Resource};
-use crate::notation::misstates;
+use crate::notation::{NOT_MISSING, misstates};
 use crate::shape::CODEBOOK;
 
 /// The hierarchies that a field can state that its labels come from.
 pub(crate) const HIERARCHIES: [&str; 5] = ["file", "widths", "breaks", "mask", "dates"];
-/// The label of all numbers where the missing value was cut off. A codebook row has no words for it
-/// and is left blank.
-pub const NOT_MISSING: &str = "not missing";
 
 const FILE: &str = "file";
 const MASK: &str = "mask";

@@ -81,6 +81,10 @@ struct End {
     closed: bool,
 }
 
+/// The label of all numbers where the missing value was cut off. A codebook row has no words for it
+/// and is left blank.
+pub const NOT_MISSING: &str = "not missing";
+
 const INFINITE: [&str; 6] = ["inf", "+inf", "-inf", "∞", "+∞", "-∞"];
 const BELOW: [&str; 5] = ["<", "under ", "below ", "less than ", "fewer than "];
 const UP_TO: [&str; 4] = ["<=", "=<", "up to ", "at most "];

@@ -9,7 +9,7 @@ const QUESTIONS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "contr
 const PINNING: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "pinning::"];
 const RESTORED: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "restored::"];
 const ATTACKS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "attacks::"];
-const WORLDS: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "worlds::"];
+const WORLDS: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "worlds::", "solver::"];
 const SUPPRESSED: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "suppressed_tests::"];
 const AGREEMENT: &[&str] = &["-p", "hedgerow-joint", "--test", "it", "--", "agreement::"];
 
@@ -396,49 +396,49 @@ pub(super) const MUTANTS: &[Mutant] = &[
     // Every world: each layer, and each assumption, switched off.
     Mutant {
         name: "worlds without membership",
-        file: "crates/audit/src/worlds/mod.rs",
+        file: "crates/audit/src/solver/mod.rs",
         find: "if layers.membership {",
         replace: "if layers.membership & false {",
         tests: WORLDS,
     },
     Mutant {
         name: "worlds without propagation",
-        file: "crates/audit/src/worlds/mod.rs",
+        file: "crates/audit/src/solver/mod.rs",
         find: "if layers.bounds && propagate(",
         replace: "if (layers.bounds & false) && propagate(",
         tests: WORLDS,
     },
     Mutant {
         name: "worlds without flows of values",
-        file: "crates/audit/src/worlds/mod.rs",
+        file: "crates/audit/src/solver/mod.rs",
         find: "match layers.values {",
         replace: "match layers.values & false {",
         tests: WORLDS,
     },
     Mutant {
         name: "worlds without flows of rows",
-        file: "crates/audit/src/worlds/mod.rs",
+        file: "crates/audit/src/solver/mod.rs",
         find: "if layers.pairs && again",
         replace: "if (layers.pairs & false) && again",
         tests: WORLDS,
     },
     Mutant {
         name: "worlds without exact counting",
-        file: "crates/audit/src/worlds/mod.rs",
+        file: "crates/audit/src/solver/mod.rs",
         find: "if layers.exact {",
         replace: "if layers.exact & false {",
         tests: WORLDS,
     },
     Mutant {
         name: "worlds without questions one by one",
-        file: "crates/audit/src/worlds/exact.rs",
+        file: "crates/audit/src/solver/exact.rs",
         find: "usize::from(!local.ask_each(system, scenarios, queries))",
         replace: "1",
         tests: WORLDS,
     },
     Mutant {
         name: "worlds without exchanges",
-        file: "crates/audit/src/worlds/mod.rs",
+        file: "crates/audit/src/solver/mod.rs",
         find: "layers.swaps && !solved.contradiction",
         replace: "(layers.swaps & false) && !solved.contradiction",
         tests: WORLDS,

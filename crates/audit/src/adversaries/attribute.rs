@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::Adversary;
 use crate::combined_view::{CombinedView, PersonView};
-use crate::finding::{Exposure, Finding, ReleaseCells, Worst, named};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst, likeliest_first, named};
 use crate::linked::{Alike, Linked, UNITS_COUNTED};
 
 /// The released values of some people who look alike.
@@ -66,7 +66,7 @@ pub(crate) fn run(
         let exposure = |why: String| {
             let mut values: Vec<(String, f64)> =
                 shares.clone().map(|(value, share)| (combined.text(value).to_owned(), share)).collect();
-            super::likeliest_first(&mut values);
+            likeliest_first(&mut values);
             let cells = vec![ReleaseCells::new(name, classes.describe(class as usize))];
             Exposure { cells, values, people: *people, why }
         };
@@ -128,7 +128,7 @@ pub(crate) fn run_linked(name: &str, classes: &ReleasedClasses, linked: &Linked<
                 let share = |rows: u64| rows as f64 / people.max(1) as f64;
                 let mut values: Vec<(String, f64)> =
                     having.iter().map(|(&value, &rows)| (column.domain.text(value), share(rows))).collect();
-                super::likeliest_first(&mut values);
+                likeliest_first(&mut values);
                 let cells = vec![ReleaseCells::new(name, classes.describe(class as usize))];
                 Exposure {
                     cells,

@@ -17,7 +17,7 @@ use hedgerow_table::{Column, Domain, Table, TableError};
 use serde_json::json;
 
 use crate::Adversary;
-use crate::finding::{Exposure, Finding, Needs, ReleaseCells, Worst};
+use crate::finding::{Exposure, Finding, Needs, ReleaseCells, Worst, likeliest_first};
 use crate::impossible::Impossible;
 use crate::people::FoundPeople;
 
@@ -209,7 +209,7 @@ impl Attack<'_> {
                     };
                     let mut values: Vec<(String, f64)> =
                         left.iter().map(|&(code, rows)| (text(code), rows as f64 / fit.max(1) as f64)).collect();
-                    super::likeliest_first(&mut values);
+                    likeliest_first(&mut values);
                     let why = format!("{fit} of {rows} rows fit; the others have combinations that do not occur");
                     Exposure { cells, values, people: *count, why }
                 });

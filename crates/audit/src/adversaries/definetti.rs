@@ -14,7 +14,7 @@ use hedgerow_table::{Column, Table, TableError};
 use serde_json::json;
 
 use crate::Adversary;
-use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst, likeliest_first};
 use crate::people::FoundPeople;
 
 const ROUNDS: usize = 20;
@@ -58,7 +58,7 @@ pub(crate) fn run(
                 let values =
                     values.map(|(&(value, _), share)| (sensitive.values[value as usize].clone(), share / rows));
                 let mut values: Vec<(String, f64)> = values.collect();
-                super::likeliest_first(&mut values);
+                likeliest_first(&mut values);
                 Exposure {
                     cells: vec![ReleaseCells::new(name, classes.describe(class as usize))],
                     values,

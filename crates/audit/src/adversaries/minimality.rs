@@ -25,7 +25,7 @@ use hedgerow_table::{Hierarchy, Table, TableError};
 use serde_json::json;
 
 use crate::Adversary;
-use crate::finding::{Finding, Needs};
+use crate::finding::{Finding, Needs, likeliest_first};
 
 mod exact;
 mod full_domain;
@@ -189,7 +189,7 @@ fn remaining(sensitive: &SensitiveCounts, values: &[(u32, u32)], shares: &[f64])
     let left = values.iter().zip(shares).filter(|(_, share)| **share > 0.0);
     let mut remaining: Vec<(String, f64)> =
         left.map(|(&(value, _), &share)| (sensitive.values[value as usize].clone(), share)).collect();
-    super::likeliest_first(&mut remaining);
+    likeliest_first(&mut remaining);
     remaining
 }
 

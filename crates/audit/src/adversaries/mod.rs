@@ -16,13 +16,7 @@ pub(crate) mod testing;
 pub mod worlds;
 
 use crate::combined_view::{Combination, CombinationGroup, CombinedView};
-use crate::finding::{Exposure, ReleaseCells};
-
-/// Values by falling confidence; those of equal confidence by name, so that no run differs from
-/// another.
-fn likeliest_first(values: &mut [(String, f64)]) {
-    values.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-}
+use crate::finding::{Exposure, ReleaseCells, likeliest_first};
 
 /// The cells of a combination as a person reads them, in the releases that are used; where several
 /// classes fit, the first stands for them.

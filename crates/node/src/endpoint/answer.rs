@@ -11,9 +11,9 @@ use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_smc::Digest;
 use hedgerow_table::progress::NoProgress;
 
+use super::answer_rows::{AnswerRows, Heading};
 use super::budget::HeldBytes;
 use super::catalog::{CatalogColumn, Until};
-use super::copy::CopyFormat;
 use super::kind::{SqlType, SqlValue};
 use super::refusal::{INTERNAL, NOT_READY, StatementRefusal, TOO_MUCH};
 use crate::outlines::Outlines;
@@ -22,32 +22,6 @@ use crate::question::{Totals, Unanswered};
 
 /// The most epochs whose releases are kept in memory.
 const EPOCHS_MAX: usize = 4;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Heading {
-    pub(super) name: String,
-    pub(super) kind: SqlType,
-}
-
-/// An answer as rows.
-#[derive(Debug, Default)]
-pub(super) struct AnswerRows {
-    pub(super) headings: Vec<Heading>,
-    pub(super) rows: Vec<Vec<SqlValue>>,
-    /// Notes for the reader.
-    pub(super) notes: Vec<String>,
-    /// The memory that the rows take, where they are many.
-    pub(super) held: Option<HeldBytes>,
-}
-
-/// The result of a statement.
-#[derive(Debug)]
-pub(super) enum StatementResult {
-    /// With the first word of the tag that says how many rows were sent.
-    Rows(AnswerRows, &'static str),
-    Copy(AnswerRows, CopyFormat),
-    Tag(String),
-}
 
 /// The limits of an answer, and its columns.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::answer::Heading;
+use super::answer_rows::Heading;
 use super::kind::SqlValue;
 use super::refusal::{OUT_OF_MEMORY, StatementRefusal, TOO_MUCH};
 

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use hedgerow_audit::query::Select;
 use sqlparser::tokenizer::Token;
 
-use super::answer::{self, AnswerRows, Epoch, Heading, StatementResult};
+use super::answer::{self, Epoch};
+use super::answer_rows::{AnswerRows, Heading, StatementResult};
 use super::catalog::{CatalogContent, SystemCatalog, Until};
 use super::cursor::Count;
 use super::kind::{SqlType, SqlValue};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::answer::StatementResult;
+use super::answer_rows::StatementResult;
 use super::kind::{SqlType, parameter};
 use super::portal::{Portal, Prepared, Rest, no_portal, no_statement};
 use super::refusal::{PROTOCOL, SYNTAX, StatementRefusal, TOO_MUCH};

@@ -11,6 +11,7 @@
 //! answers those over the release and `catalog` those about it.
 
 mod answer;
+mod answer_rows;
 mod backoff;
 mod budget;
 mod catalog;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::answer::{AnswerRows, Heading};
+use super::answer_rows::{AnswerRows, Heading};
 use super::budget::{Budget, HeldBytes, row_bytes};
 use super::kind::SqlValue;
 use super::refusal::{StatementRefusal, UNKNOWN_PORTAL, UNKNOWN_STATEMENT};

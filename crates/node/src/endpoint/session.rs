@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::answer::{AnswerRows, Heading, StatementResult};
+use super::answer_rows::{AnswerRows, Heading, StatementResult};
 use super::budget::Budget;
 use super::catalog::SystemCatalog;
 use super::copy::{CopyFormat, Style};

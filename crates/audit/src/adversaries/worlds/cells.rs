@@ -7,12 +7,16 @@ use hedgerow_release::JointShare;
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Progress, TableError};
 
+use super::attacker::Attacker;
+use super::explanation;
 use super::joint::known_people;
-use super::{Attacker, AttributeTables, EXPLAINED_MAX, Fits, LeftRecords, PeopleTally, ValuesLeft, explanation};
+use super::left::{LeftRecords, ValuesLeft};
+use super::tables::AttributeTables;
+use super::tally::{EXPLAINED_MAX, Fits, PeopleTally};
 use crate::combined_view::Combination;
 use crate::finding::{Explanation, Exposure, Finding, Needs, ReleaseCells};
 use crate::joint_cells::joint_cells;
-use crate::worlds::{Beside, Certainty, Layers, PeopleProfile, Presence, Solved, WorldAnswer, WorldProblem, solve};
+use crate::solver::{Beside, Certainty, Layers, PeopleProfile, Presence, Solved, WorldAnswer, WorldProblem, solve};
 
 /// More combinations than this are not listed.
 const COMBINATIONS_MAX: usize = 2_000_000;

@@ -1,9 +1,9 @@
 //! The people of a list, and what was assumed of them, as a reader is shown them.
 
-use super::ValuesLeft;
 use super::hypothesis::{Assumption, Case};
+use super::left::ValuesLeft;
 use super::listed::Setting;
-use crate::finding::{Exposure, ReleaseCells};
+use crate::finding::{Exposure, ReleaseCells, likeliest_first};
 
 impl Setting<'_> {
     pub(super) fn listed(&self, values: &[(u32, Option<f64>)]) -> String {
@@ -62,7 +62,7 @@ impl Setting<'_> {
             (self.tables.text(value), share)
         });
         let mut values: Vec<(String, f64)> = values.collect();
-        super::super::likeliest_first(&mut values);
+        likeliest_first(&mut values);
         let why = match left.values.len() {
             1 => "every table that fits the releases gives them this value".to_owned(),
             count => format!("the tables that fit the releases leave them {count} values"),

@@ -2,8 +2,8 @@
 
 use hedgerow_table::TableError;
 
-use super::AttributeTables;
-use crate::worlds::{Certainty, Fact, PeopleProfile, WorldProblem, explain};
+use super::tables::AttributeTables;
+use crate::solver::{Certainty, Fact, PeopleProfile, WorldProblem, explain};
 
 /// Values of one class that a step names.
 const VALUES_MAX: usize = 8;
@@ -84,7 +84,7 @@ fn fitting(problem: &WorldProblem, profile: &PeopleProfile, side: usize, bucket:
     let classes = problem.classes(profile, side);
     let here = |class: &&u32| problem.sides[side].bucket_of[**class as usize] == bucket;
     let own = classes.iter().filter(here).count();
-    let away = profile.presence[side] == crate::worlds::Presence::Either;
+    let away = profile.presence[side] == crate::solver::Presence::Either;
     (own > 0, own < classes.len() || away)
 }
 

@@ -1,8 +1,8 @@
 //! The fewest values that any of several sets of assumptions leaves to people.
 
-use super::ValuesLeft;
 use super::hypothesis::Case;
-use crate::worlds::{Solved, WorldProblem};
+use super::left::ValuesLeft;
+use crate::solver::{Solved, WorldProblem};
 
 /// The outcome of one set of assumptions.
 pub(super) struct AssumptionOutcome {

@@ -14,12 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_table::{Progress, TableError};
 use serde_json::{Value, json};
 
+use super::explanation;
 use super::fewest::Solution;
 use super::hypothesis::{Assumption, Case, can_be_there, everyone, most_here};
+use super::left::{LeftRecords, ValuesLeft};
 use super::listed::Setting;
-use super::{EXPLAINED_MAX, LeftRecords, PeopleTally, ValuesLeft, explanation};
-use crate::finding::{Explanation, Exposure, Finding, ReleaseCells};
-use crate::worlds::{
+use super::tally::{EXPLAINED_MAX, PeopleTally};
+use crate::finding::{Explanation, Exposure, Finding, ReleaseCells, likeliest_first};
+use crate::solver::{
     Beside, Certainty, Layers, PeopleProfile, Presence, Scenario, Side, WorldAnswer, WorldProblem, classes_left, solve,
 };
 
@@ -337,7 +339,7 @@ fn exposure(setting: &Setting<'_>, table: usize, class: u32, left: &ValuesLeft) 
     let share = |share: Option<f64>| if left.values.len() == 1 { 1.0 } else { share.unwrap_or(least) };
     let values = left.values.iter().map(|&(value, of)| (setting.tables.text(value), share(of)));
     let mut values: Vec<(String, f64)> = values.collect();
-    super::super::likeliest_first(&mut values);
+    likeliest_first(&mut values);
     let who = who(setting, table);
     let why = match left.values.len() {
         1 => format!("{who}: every table that fits the releases gives them this value"),

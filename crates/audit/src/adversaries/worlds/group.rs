@@ -3,9 +3,9 @@
 
 use hashbrown::HashMap;
 
-use super::LeftRecords;
 use super::fewest::Solution;
-use crate::worlds::{Presence, Solved, WorldAnswer, WorldProblem};
+use super::left::LeftRecords;
+use crate::solver::{Presence, Solved, WorldAnswer, WorldProblem};
 
 /// Sets of values that are distinguished for one case.
 const ALTERNATIVES_MAX: usize = 4096;

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use hedgerow_table::{Progress, TableError};
 
-use crate::worlds::{Beside, Layers, Network, PeopleProfile, Presence, Side, WorldProblem, solve};
+use crate::people::most_absent;
+use crate::solver::{Beside, Layers, Network, PeopleProfile, Presence, Side, WorldProblem, solve};
 
 /// People who fit the same classes of all tables, and have the same true value where it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,15 +73,6 @@ pub(super) fn standing(side: &Side, table: usize, cases: &[Case], suppressed: u6
         Some(_) => Assumption::Everyone { absent, unlisted },
         None => Assumption::Target,
     }
-}
-
-/// At most this many of the people who fit a table have no row in it, by the rows that its manifest
-/// says were suppressed: `people` are all who are listed and those who fit, `rows` those released
-/// and suppressed.
-pub(crate) fn most_absent((all, matched): (u64, u64), (rows, suppressed): (u64, u64)) -> u64 {
-    // Where all people are the rows of the source, those who match nothing are the suppressed ones.
-    let known = if all >= rows + suppressed { all - matched } else { 0 };
-    suppressed.saturating_sub(known).min(matched)
 }
 
 /// By case, all of its people.

@@ -4,11 +4,12 @@
 use hedgerow_table::TableError;
 use serde_json::json;
 
+use super::attacker::Attacker;
 use super::fewest::Fewest;
 use super::hypothesis::Case;
 use super::lacking::{CaseClasses, Lacking};
+use super::left::ValuesLeft;
 use super::listed::Setting;
-use super::{Attacker, ValuesLeft};
 use crate::finding::Finding;
 
 /// Sets of assumptions that are tried.

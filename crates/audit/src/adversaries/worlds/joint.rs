@@ -5,8 +5,9 @@ use hedgerow_release::JointShare;
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_release::joint::{Condition, Holds};
 
-use super::AttributeTables;
-use crate::worlds::KnownPeople;
+use super::attacker::Released;
+use super::tables::AttributeTables;
+use crate::solver::KnownPeople;
 
 /// How many people are in the combinations that each share speaks of. A share that speaks of an
 /// attribute which no table has says nothing.
@@ -50,7 +51,7 @@ pub(super) fn known_people(
 /// At least and at most this many people meet the condition of a share, by the tables that have its
 /// attributes.
 fn given(tables: &AttributeTables<'_>, share: &JointShare) -> (u64, u64) {
-    let source = |table: &super::Released<'_>| table.classes.rows + table.suppressed;
+    let source = |table: &Released<'_>| table.classes.rows + table.suppressed;
     let (mut least, mut most) = (0, tables.tables.iter().map(source).max().unwrap_or(0));
     if share.given.is_empty() {
         return (tables.tables.iter().map(source).min().unwrap_or(0), most);

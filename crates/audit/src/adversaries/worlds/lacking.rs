@@ -3,10 +3,10 @@
 
 use hedgerow_table::{Cover, Table};
 
-use super::AttributeTables;
 use super::hypothesis::Case;
+use super::tables::AttributeTables;
 use crate::overlap::overlap;
-use crate::worlds::Side;
+use crate::solver::Side;
 
 /// A person who is in no class of a table.
 pub(super) const NOWHERE: u32 = u32::MAX;

@@ -4,18 +4,20 @@ use hashbrown::HashMap;
 use hedgerow_table::{Cover, Progress, Table, TableError};
 use serde_json::json;
 
+use super::attacker::{Attacker, Columns};
+use super::explanation;
 use super::fewest::{AssumptionOutcome, Fewest, Solution};
 use super::gone::Gone;
 use super::group::{TableGroup, crossed};
 use super::hypothesis::{Assumption, Case, can_be_there, everyone, standing};
 use super::lacking::Lacking;
+use super::left::{LeftRecords, ValuesLeft};
+use super::tables::AttributeTables;
+use super::tally::{EXPLAINED_MAX, Fits, PeopleTally};
 use super::ways::{Ways, ways_to_stay};
-use super::{
-    Attacker, AttributeTables, Columns, EXPLAINED_MAX, Fits, LeftRecords, PeopleTally, ValuesLeft, explanation,
-};
 use crate::finding::{Explanation, Finding};
 use crate::people::FoundPeople;
-use crate::worlds::{Beside, Certainty, Layers, PeopleProfile, Presence, Side, Truth, WorldProblem, solve};
+use crate::solver::{Beside, Certainty, Layers, PeopleProfile, Presence, Side, Truth, WorldProblem, solve};
 
 /// Releases that contradict each other are divided into groups that do not, up to this number.
 const DIVIDED_MAX: usize = 4;

@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use super::statements::{ANY, AllContents, Contents, Labels};
-use crate::worlds::UNSAID;
+use crate::solver::UNSAID;
 
 /// More records, and more pairs of them and statements, are not looked at.
 const RECORDS_MAX: usize = 2_000_000;

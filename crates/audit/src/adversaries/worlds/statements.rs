@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Bound, Column, Cover, Table};
 
-use super::Released;
+use super::attacker::Released;
 use crate::overlap;
 
 /// A label of which nothing is known.

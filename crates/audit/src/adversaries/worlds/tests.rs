@@ -3,6 +3,9 @@
 use hedgerow_release::classes::SensitiveCounts;
 use hedgerow_table::{Cover, NoProgress, Table};
 
+use hedgerow_release::JointShare;
+use hedgerow_release::classes::ReleasedClasses;
+
 use super::*;
 use crate::adversaries::testing::classes;
 

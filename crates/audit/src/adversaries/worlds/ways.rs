@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use hedgerow_table::{Progress, TableError};
 
 use super::hypothesis::{Assumption, Case, CasePeople, can_be_there, everyone, most_here};
-use crate::worlds::Side;
+use crate::solver::Side;
 
 /// Of few people every way is tried, where there are no more than this.
 const FEW_PEOPLE: u64 = 32;

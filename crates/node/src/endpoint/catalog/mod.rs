@@ -24,7 +24,7 @@ use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
-use super::answer::{AnswerRows, Heading};
+use super::answer_rows::{AnswerRows, Heading};
 use super::budget::HeldBytes;
 use super::kind::{SqlType, SqlValue};
 use super::refusal::{

@@ -1,0 +1,157 @@
+//! The tables that say something of one sensitive attribute: their rows as records that can be
+//! compared, and what each table says of a record.
+
+use std::cell::RefCell;
+
+use hashbrown::HashMap;
+use hedgerow_table::Table;
+
+use super::attacker::Released;
+use super::records::Records;
+use super::statements::{AllContents, Linking};
+use crate::solver::{Side, Statements, UNSAID};
+
+/// The tables that say something of one sensitive attribute, and what they say together.
+pub(crate) struct AttributeTables<'a> {
+    pub(crate) tables: Vec<Released<'a>>,
+    /// The columns by which rows are compared; the first is the protected one.
+    pub(super) columns: Vec<String>,
+    pub(super) records: Records,
+    pub(super) contents: RefCell<AllContents>,
+    /// Every table says the protected value itself, and nothing more.
+    pub(super) says_values: bool,
+}
+
+impl<'a> AttributeTables<'a> {
+    /// `None` where what they say together is too much to be listed.
+    pub(super) fn new(protect: &'a str, released: &[Released<'a>], linking: Linking) -> Option<AttributeTables<'a>> {
+        let all = AllContents::new(protect, released, linking);
+        let says_it = |(table, _): &(&Released<'a>, usize)| table.classes.sensitive(protect).is_some();
+        // A table that lacks the attribute says something of it where its rows can be linked.
+        let source = |table: &Released<'a>| table.classes.rows + table.suppressed;
+        let sources: Vec<u64> =
+            released.iter().filter(|table| table.classes.sensitive(protect).is_some()).map(source).collect();
+        let linked = |(table, at): &(&Released<'a>, usize)| {
+            linking == Linking::Columns && !all.of_table[*at].columns.is_empty() && sources.contains(&source(table))
+        };
+        let chosen: Vec<(&Released<'a>, usize)> =
+            released.iter().zip(0..).filter(|table| says_it(table) || linked(table)).collect();
+        let tables: Vec<Released<'a>> = chosen.iter().map(|(table, _)| **table).collect();
+        let mut all = match tables.len() == released.len() {
+            true => all,
+            false => AllContents::new(protect, &tables, linking),
+        };
+        let records = Records::new(&mut all)?;
+        let says_values = all.says_values();
+        Some(AttributeTables { tables, columns: all.names.clone(), records, contents: RefCell::new(all), says_values })
+    }
+
+    /// The number of records, which are the values of worlds.
+    pub(super) fn values(&self) -> u32 {
+        self.records.len() as u32
+    }
+
+    /// A table as a side: its classes and counts.
+    pub(super) fn side(&self, table: usize) -> Side {
+        let classes = self.tables[table].classes;
+        let contents = self.contents.borrow();
+        let contents = &contents.of_table[table];
+        let mut side = Side {
+            sizes: classes.sizes.clone(),
+            bucket_of: classes.bucket_of.clone(),
+            starts: contents.starts.clone(),
+            counts: contents.counts.clone(),
+            ..Side::default()
+        };
+        let of_value = &self.records.statements[table];
+        if !self.says_values {
+            side.statements = Statements::new(of_value.clone(), contents.statements.len());
+            return side;
+        }
+        // A statement is one value: the side counts values.
+        let mut values = vec![0u32; contents.statements.len()];
+        for (value, &statement) in (0..).zip(of_value).filter(|(_, statement)| **statement != UNSAID) {
+            values[statement as usize] = value;
+        }
+        side.counts.iter_mut().for_each(|(statement, _)| *statement = values[*statement as usize]);
+        for bucket in 0..side.buckets() {
+            side.counts[side.starts[bucket] as usize..side.starts[bucket + 1] as usize].sort_unstable();
+        }
+        side
+    }
+
+    /// The records of people, where their list has every column by which rows are compared.
+    pub(super) fn records_of(&self, people: &Table) -> Option<Vec<u32>> {
+        let columns: Vec<_> = self.columns.iter().map(|name| people.column(name)).collect::<Option<_>>()?;
+        let mut contents = self.contents.borrow_mut();
+        let mut labels: Vec<Vec<u32>> = Vec::with_capacity(columns.len());
+        for (column, labels_of) in columns.iter().zip(&mut contents.labels) {
+            let codes = 0..column.domain.cardinality() as u32;
+            labels.push(codes.map(|code| labels_of.value(&column.domain.text(code))).collect());
+        }
+        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut known: Vec<Vec<u32>> = Vec::new();
+        let mut of_row = Vec::with_capacity(people.rows);
+        for row in 0..people.rows {
+            let own: Vec<u32> =
+                columns.iter().zip(&labels).map(|(column, labels)| labels[column.codes.get(row) as usize]).collect();
+            let number = *numbers.entry(own).or_insert_with_key(|own| {
+                known.push(own.clone());
+                known.len() as u32 - 1
+            });
+            of_row.push(number);
+        }
+        let records = self.records.of_people(&mut contents, &known)?;
+        Some(of_row.into_iter().map(|number| records[number as usize]).collect())
+    }
+
+    /// The protected value of a record, as far as the tables that `is_in` say it: a label.
+    pub(super) fn value(&self, record: u32, is_in: impl Fn(usize) -> bool) -> u32 {
+        let Some(&whole) = self.records.values.get(record as usize) else { return u32::MAX };
+        let mut contents = self.contents.borrow_mut();
+        if contents.labels[0].are_values() {
+            return whole;
+        }
+        let mut value = u32::MAX;
+        for table in (0..self.tables.len()).filter(|&table| is_in(table)) {
+            let statement = self.records.statements[table][record as usize];
+            if statement == UNSAID {
+                continue;
+            }
+            if let Some(label) = contents.of_table[table].label(statement, 0) {
+                value = contents.labels[0].meet(value, label).unwrap_or(value);
+            }
+        }
+        if value == u32::MAX { whole } else { value }
+    }
+
+    /// Whether a label can be of a person whose true value is known.
+    pub(super) fn can_be(&self, label: u32, truth: &str) -> bool {
+        let labels = &mut self.contents.borrow_mut().labels[0];
+        let truth = labels.value(truth);
+        labels.meet(label, truth).is_some()
+    }
+
+    pub(super) fn text(&self, label: u32) -> String {
+        self.contents.borrow().labels[0].text(label).to_owned()
+    }
+
+    /// A statement of a table in words.
+    pub(super) fn said(&self, table: usize, statement: u32) -> String {
+        let contents = self.contents.borrow();
+        let statement = match self.says_values {
+            true => self.records.statements[table][statement as usize],
+            false => statement,
+        };
+        let own = &contents.of_table[table];
+        let parts = own.columns.iter().zip(&own.statements[statement as usize]).map(|(&column, &label)| {
+            let text = contents.labels[column].text(label);
+            if column == 0 { format!("`{text}`") } else { format!("{} `{text}`", contents.names[column]) }
+        });
+        parts.collect::<Vec<String>>().join(" with ")
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.tables.iter().map(|table| table.name.to_owned()).collect()
+    }
+}

@@ -372,9 +372,8 @@ fn temporary_folders_of_a_killed_run_are_removed_by_the_next() {
     assert_eq!(left, ["hedgerow-notes"]);
 }
 
-/// The files of each command, and their place on a small disk.
-#[cfg(unix)]
 /// A release, and a table of few rows: a draft of many would mostly be a search.
+#[cfg(unix)]
 fn with_release() -> Folder {
     let folder = with_census("3000");
     assert_eq!(folder.run(&PUBLISH).code, Some(0));
@@ -383,6 +382,8 @@ fn with_release() -> Folder {
     folder
 }
 
+/// The files of each command, and their place on a small disk.
+#[cfg(unix)]
 fn writing_commands(disk: &str) -> Vec<(&'static str, Vec<String>)> {
     let line = |words: &[&str]| words.iter().map(|word| word.replace("DISK", disk)).collect::<Vec<String>>();
     vec![

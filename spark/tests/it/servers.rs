@@ -26,6 +26,8 @@ impl Server {
         command.env("SPARK_HOME", &home).env("SPARK_LOCAL_IP", "127.0.0.1").env("SPARK_LOCAL_HOSTNAME", "localhost");
         command.args(["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]);
         command.args(["--master", "local[2]", "--driver-memory", memory]);
+        // Half of what a server does within minutes is to compile its own code for longer runs.
+        command.args(["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]);
         for setting in [
             "spark.connect.grpc.binding.address=127.0.0.1".to_owned(),
             format!("spark.connect.grpc.binding.port={port}"),

@@ -5,6 +5,9 @@
 //! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish oracle` replays that
 //! case alone.
 
+mod by_file;
+
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_policy::{Loss, Rule};
@@ -13,11 +16,13 @@ use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
 use hedgerow_publish::search::explore::{HoldingNode, best_with, explore};
 use hedgerow_publish::search::{Budget, FullDomain, SearchOutcome, search};
-use hedgerow_table::{Bound as Point, Cover, Domain, Hierarchy, Kind, Level, NoProgress};
+use hedgerow_table::{Bound as Point, Cover, Hierarchy, Kind, Level, NoProgress};
+
+use by_file::cell_loss_by_file;
 
 use crate::beliefs::belief_change;
 use crate::known_values::{may_be, name_known_values};
-use crate::random_case::{Case, HierarchyFile, random_case};
+use crate::random_case::{Case, random_case};
 
 const CASES: u64 = 4000;
 
@@ -71,23 +76,19 @@ fn check_case(seed: u64) {
         );
     }
     let oracle = Oracle::new(&case, bound.hierarchies());
-    let mut holding = 0;
-    let mut best: Option<f64> = None;
-    for levels in oracle.nodes() {
-        let Some(kept) = oracle.kept(&levels) else { continue };
-        holding += 1;
-        let loss = oracle.loss(&levels, &kept);
-        best = Some(best.map_or(loss, |best: f64| best.min(loss)));
-    }
-    assert_eq!(outcome.candidates, Some(holding), "nodes that hold, {}", context());
-    explored_agrees(FullDomain { measured: std::slice::from_ref(&loss), ..problem }, &oracle, seed, &context());
+    let judged = oracle.judged();
+    let holding = judged.values().flatten().count();
+    let best = judged.values().flatten().map(|(_, loss)| *loss).reduce(f64::min);
+    assert_eq!(outcome.candidates, Some(holding as u64), "nodes that hold, {}", context());
+    let explored = FullDomain { measured: std::slice::from_ref(&loss), ..problem };
+    explored_agrees(explored, &oracle, &judged, seed, &context());
     let Some(found) = &outcome.best else {
         assert_eq!(best, None, "a release exists, {}", context());
         return;
     };
     let levels: Vec<usize> = found.levels.iter().map(|&level| level as usize).collect();
-    let kept = oracle.kept(&levels).unwrap_or_else(|| panic!("{levels:?} does not hold, {}", context()));
-    let at_found = oracle.loss(&levels, &kept);
+    let (kept, at_found) =
+        judged[&levels].as_ref().unwrap_or_else(|| panic!("{levels:?} does not hold, {}", context()));
     assert!(
         (at_found - best.unwrap()).abs() < 1e-9,
         "{levels:?} loses {at_found}, the least is {best:?}, {}",
@@ -100,7 +101,7 @@ fn check_case(seed: u64) {
         context()
     );
     let kept_by_search = found.kept_rows.clone().unwrap_or_else(|| vec![true; table.rows]);
-    assert_eq!(kept_by_search, kept, "rows kept at {levels:?}, {}", context());
+    assert_eq!(kept_by_search, *kept, "rows kept at {levels:?}, {}", context());
     assert_eq!(found.suppressed, kept.iter().filter(|kept| !**kept).count() as u64, "{}", context());
     if policy.publish.loss != Loss::AverageClass && policy.publish.loss != Loss::Discernibility {
         // The answer does not depend on how the work is divided.
@@ -115,7 +116,7 @@ fn check_case(seed: u64) {
 
 /// Exploring lists every node that holds with its numbers, the one that the search finds first; and
 /// with one level fixed it finds the best of the rest.
-fn explored_agrees(problem: FullDomain<'_>, oracle: &Oracle<'_>, seed: u64, context: &str) {
+fn explored_agrees(problem: FullDomain<'_>, oracle: &Oracle<'_>, judged: &Judged, seed: u64, context: &str) {
     let attributes = problem.hierarchies.len();
     let explored = explore(problem, &vec![None; attributes]);
     let mut listed: BTreeMap<Vec<usize>, &HoldingNode> = BTreeMap::new();
@@ -126,20 +127,19 @@ fn explored_agrees(problem: FullDomain<'_>, oracle: &Oracle<'_>, seed: u64, cont
     let fixed_attribute = seed as usize % attributes.max(1);
     let fixed_level = seed / 7 % 3;
     let mut best_fixed: Option<f64> = None;
-    for levels in oracle.nodes() {
-        let found = listed.get(&levels);
-        let Some(kept) = oracle.kept(&levels) else {
+    for (levels, judged) in judged {
+        let found = listed.get(levels);
+        let Some((kept, loss)) = judged else {
             assert!(found.is_none(), "{levels:?} does not hold, {context}");
             continue;
         };
         let found = found.unwrap_or_else(|| panic!("{levels:?} holds and is not listed, {context}"));
-        let loss = oracle.loss(&levels, &kept);
         assert!((found.losses[0] - loss).abs() < 1e-9, "{levels:?} loses {loss}, not {}, {context}", found.losses[0]);
         let out = kept.iter().filter(|kept| **kept).count() as u64;
         assert_eq!(found.suppressed, kept.len() as u64 - out, "{levels:?}, {context}");
-        let mut sizes: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+        let mut sizes: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
         for row in (0..kept.len()).filter(|&row| kept[row]) {
-            *sizes.entry(oracle.cells(&levels, row)).or_default() += 1;
+            *sizes.entry(oracle.cells(levels, row)).or_default() += 1;
         }
         let classes = &found.classes;
         let ends = (sizes.values().min().copied(), sizes.values().max().copied());
@@ -149,7 +149,7 @@ fn explored_agrees(problem: FullDomain<'_>, oracle: &Oracle<'_>, seed: u64, cont
             "{context}"
         );
         if levels.get(fixed_attribute) == Some(&(fixed_level as usize)) {
-            best_fixed = Some(best_fixed.map_or(loss, |best| best.min(loss)));
+            best_fixed = Some(best_fixed.map_or(*loss, |best| best.min(*loss)));
         }
     }
     assert!(explored.holding.is_sorted_by(|a, b| a.losses[0] <= b.losses[0] + 1e-12), "{context}");
@@ -181,14 +181,38 @@ pub(crate) struct Oracle<'a> {
     case: &'a Case,
     hierarchies: Vec<&'a Hierarchy>,
     quasi: Vec<String>,
+    /// The texts of the source by column and row, written once.
+    texts: BTreeMap<&'a str, Vec<String>>,
+    /// Of attributes whose hierarchy is a distance, by name.
+    distances: BTreeMap<&'a str, OnceCell<Hierarchy>>,
 }
 
 type Counts = BTreeMap<String, usize>;
 
+/// The nodes by their levels: the rows kept, and the loss, where a node holds.
+type Judged = BTreeMap<Vec<usize>, Option<(Vec<bool>, f64)>>;
+
 impl<'a> Oracle<'a> {
     pub(crate) fn new(case: &'a Case, hierarchies: Vec<&'a Hierarchy>) -> Self {
         let quasi = case.policy.quasi().map(|attribute| attribute.name.clone()).collect();
-        Oracle { case, hierarchies, quasi }
+        let columns = &case.table.columns;
+        let texts = columns
+            .iter()
+            .map(|column| (column.name.as_str(), (0..case.table.rows).map(|row| column.text(row)).collect()));
+        let distances = columns.iter().map(|column| (column.name.as_str(), OnceCell::new()));
+        Oracle { case, hierarchies, quasi, texts: texts.collect(), distances: distances.collect() }
+    }
+
+    /// Every node is judged once, from the definitions.
+    fn judged(&self) -> Judged {
+        let judge = |levels: Vec<usize>| {
+            let judged = self.kept(&levels).map(|kept| {
+                let loss = self.loss(&levels, &kept);
+                (kept, loss)
+            });
+            (levels, judged)
+        };
+        self.nodes().into_iter().map(judge).collect()
     }
 
     fn nodes(&self) -> Vec<Vec<usize>> {
@@ -199,7 +223,7 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    fn cells(&self, levels: &[usize], row: usize) -> Vec<String> {
+    fn cells(&self, levels: &[usize], row: usize) -> Vec<&str> {
         self.quasi.iter().map(|name| self.cell(levels, name, row)).collect()
     }
 
@@ -209,24 +233,23 @@ impl<'a> Oracle<'a> {
     }
 
     /// A released cell.
-    fn cell(&self, levels: &[usize], name: &str, row: usize) -> String {
+    fn cell(&self, levels: &[usize], name: &str, row: usize) -> &str {
+        let Some(level) = self.level(levels, name) else { return self.value(name, row) };
         let column = self.case.table.column(name).unwrap();
-        match self.level(levels, name) {
-            Some(level) => level.labels[level.map[column.codes.get(row) as usize] as usize].text.clone(),
-            None => column.text(row),
-        }
+        &level.labels[level.map[column.codes.get(row) as usize] as usize].text
     }
 
-    fn value(&self, name: &str, row: usize) -> String {
-        self.case.table.column(name).unwrap().text(row)
+    fn value(&self, name: &str, row: usize) -> &str {
+        &self.texts[name][row]
     }
 
     fn counts(&self, name: &str, rows: &[usize]) -> Counts {
-        let mut counts = Counts::new();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        let texts = &self.texts[name];
         for &row in rows {
-            *counts.entry(self.value(name, row)).or_default() += 1;
+            *counts.entry(&texts[row]).or_default() += 1;
         }
-        counts
+        counts.into_iter().map(|(text, count)| (text.to_owned(), count)).collect()
     }
 
     /// The rows that stay, when few enough go and some stay.
@@ -236,7 +259,7 @@ impl<'a> Oracle<'a> {
         loop {
             let mut failing = BTreeSet::new();
             for rule in &self.case.policy.rules {
-                let mut classes: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
+                let mut classes: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
                 for row in (0..n).filter(|&row| kept[row]) {
                     let key = rule.know.iter().map(|name| self.cell(levels, name, row)).collect();
                     classes.entry(key).or_default().push(row);
@@ -264,7 +287,7 @@ impl<'a> Oracle<'a> {
     fn is_concerned(&self, levels: &[usize], rule: &Rule, row: usize) -> bool {
         rule.only_where.iter().all(|(name, values)| {
             let text = self.value(name, row);
-            let Some(level) = self.level(levels, name) else { return values.contains(&text) };
+            let Some(level) = self.level(levels, name) else { return values.iter().any(|value| value == text) };
             let column = self.case.table.column(name).unwrap();
             let label = &level.labels[level.map[column.codes.get(row) as usize] as usize];
             values.iter().any(|value| may_be(&label.text, &label.cover, value))
@@ -422,9 +445,11 @@ impl<'a> Oracle<'a> {
                 sum / (q.len() as f64 - 1.0).max(1.0)
             }
             Distance::Hierarchical => {
-                let attribute = self.case.policy.attribute(name).unwrap();
-                let (spec, place) = attribute.hierarchy.as_ref().unwrap();
-                let hierarchy = Hierarchy::build(spec, name, place, &column.domain, &[String::new()]).unwrap();
+                let hierarchy = self.distances[name].get_or_init(|| {
+                    let attribute = self.case.policy.attribute(name).unwrap();
+                    let (spec, place) = attribute.hierarchy.as_ref().unwrap();
+                    Hierarchy::build(spec, name, place, &column.domain, &[String::new()]).unwrap()
+                });
                 let height = hierarchy.top();
                 let mut sum = 0.0;
                 for level in 1..=height {
@@ -450,9 +475,9 @@ impl<'a> Oracle<'a> {
 
     fn loss(&self, levels: &[usize], kept: &[bool]) -> f64 {
         let n = kept.len() as f64;
-        let mut classes: BTreeMap<Vec<String>, f64> = BTreeMap::new();
+        let mut classes: BTreeMap<Vec<&str>, f64> = BTreeMap::new();
         for row in (0..kept.len()).filter(|&row| kept[row]) {
-            *classes.entry(self.quasi.iter().map(|name| self.cell(levels, name, row)).collect()).or_default() += 1.0;
+            *classes.entry(self.cells(levels, row)).or_default() += 1.0;
         }
         let out: f64 = classes.values().sum();
         match self.case.policy.publish.loss {
@@ -491,26 +516,25 @@ impl<'a> Oracle<'a> {
     /// its label, and for a suppressed row also of its label among the suppressed; over that of one
     /// `*`.
     fn entropy(&self, levels: &[usize], name: &str, kept: &[bool]) -> f64 {
-        let texts = |of: &dyn Fn(usize) -> String| (0..kept.len()).map(of).collect::<Vec<String>>();
-        let values = texts(&|row| self.value(name, row));
-        let labels = texts(&|row| self.cell(levels, name, row));
-        let count = |texts: &[String], counted: &dyn Fn(usize) -> bool| {
-            let mut counts = Counts::new();
+        let values: Vec<&str> = (0..kept.len()).map(|row| self.value(name, row)).collect();
+        let labels: Vec<&str> = (0..kept.len()).map(|row| self.cell(levels, name, row)).collect();
+        fn count<'t>(texts: &[&'t str], counted: impl Fn(usize) -> bool) -> BTreeMap<&'t str, usize> {
+            let mut counts = BTreeMap::new();
             for (_, text) in texts.iter().enumerate().filter(|&(row, _)| counted(row)) {
-                *counts.entry(text.clone()).or_default() += 1;
+                *counts.entry(*text).or_default() += 1;
             }
             counts
-        };
-        let (by_value, by_label) = (count(&values, &|_| true), count(&labels, &|_| true));
-        let out = count(&labels, &|row| !kept[row]);
+        }
+        let (by_value, by_label) = (count(&values, |_| true), count(&labels, |_| true));
+        let out = count(&labels, |row| !kept[row]);
         let out_rows: usize = out.values().sum();
         let (mut left, mut all) = (0.0, 0.0);
         for (row, &kept) in kept.iter().enumerate() {
-            let own = by_value[&values[row]] as f64;
-            left -= (own / by_label[&labels[row]] as f64).log2();
+            let own = by_value[values[row]] as f64;
+            left -= (own / by_label[labels[row]] as f64).log2();
             all -= (own / values.len() as f64).log2();
             if !kept {
-                left -= (out[&labels[row]] as f64 / out_rows as f64).log2();
+                left -= (out[labels[row]] as f64 / out_rows as f64).log2();
             }
         }
         if all > 0.0 { left / all } else { 0.0 }
@@ -560,37 +584,5 @@ impl<'a> Oracle<'a> {
                 if ends.1 > ends.0 { (to - from) / (ends.1 - ends.0) } else { 0.0 }
             }
         }
-    }
-}
-
-/// By the rows of a hierarchy's file. Without a row for the missing value, that one stays by itself
-/// until the top.
-fn cell_loss_by_file(loss: Loss, file: &HierarchyFile, level: usize, domain: &Domain, code: u32) -> f64 {
-    let row_of = |code: u32| file.iter().find(|row| row[0] == domain.text(code));
-    let missing_apart = domain.missing_code().is_some_and(|missing| row_of(missing).is_none());
-    let under: Vec<&[String; 4]> =
-        row_of(code).map_or_else(Vec::new, |own| file.iter().filter(|row| row[level] == own[level]).collect());
-    let top = level == 3;
-    if loss == Loss::Granularity {
-        let leaves = file.len() + usize::from(missing_apart);
-        let covered = if top { leaves } else { under.len().max(1) };
-        return (covered - 1) as f64 / (leaves - 1).max(1) as f64;
-    }
-    if top || level == 0 || under.len() <= 1 {
-        return f64::from(u8::from(top));
-    }
-    let numbers = |texts: Vec<String>| -> Vec<f64> { texts.iter().filter_map(|text| text.parse().ok()).collect() };
-    let leaves = numbers(under.iter().map(|row| row[0].clone()).collect());
-    let values = numbers((0..domain.cardinality() as u32).map(|code| domain.text(code)).collect());
-    let ends = |numbers: &[f64]| (numbers.iter().copied().reduce(f64::min), numbers.iter().copied().reduce(f64::max));
-    match (domain.kind(), ends(&leaves), ends(&values)) {
-        (Kind::Category, ..) => {
-            let occurring = (0..domain.cardinality() as u32).filter_map(row_of).filter(|row| under.contains(row));
-            occurring.count() as f64 / domain.cardinality() as f64
-        }
-        (_, (Some(low), Some(high)), (Some(lowest), Some(highest))) if lowest < highest => {
-            ((high.min(highest) - low.max(lowest)) / (highest - lowest)).max(0.0)
-        }
-        _ => 0.0,
     }
 }

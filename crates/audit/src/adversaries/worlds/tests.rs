@@ -1,10 +1,8 @@
 //! Disclosures that were once missed, or wrongly certain: each as the tables that showed it.
 
-use hedgerow_release::classes::SensitiveCounts;
-use hedgerow_table::{Cover, NoProgress, Table};
-
 use hedgerow_release::JointShare;
-use hedgerow_release::classes::ReleasedClasses;
+use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
+use hedgerow_table::{Cover, NoProgress, Table};
 
 use super::*;
 use crate::adversaries::testing::classes;

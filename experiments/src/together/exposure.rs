@@ -8,15 +8,18 @@
 //! mean over all claims, those about sums included.
 //!
 //! Answering a query is the union of algorithm 5 over the anonymized tuples that match, with their
-//! duplicates, and `r` dummy tuples among all anonymized ones. The paper does not say which
+//! duplicates, and `r` dummy tuples among all anonymized ones. Both are runs of the machines that
+//! nodes run (`profile = "baseline"`), listened to at every successor. The paper does not say which
 //! exposure it draws. Here the loss is that of the whole set, over all positions (its equation 5);
 //! item exposure of the leader, the worst case, is a column beside it. Query 1 selects by age 55,
 //! query 2 by age 55 and country 26, which is Mexico when countries are numbered by their names.
 
 use hedgerow_report::pictures::NumberCell;
-use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+
+use hedgerow_smc::Coins;
 
 use super::adult::Adult;
 use super::algorithm_1::{Divided, Items, divide, extremes};
@@ -41,7 +44,7 @@ const AGE: &str = "55";
 const COUNTRY: &str = "Mexico";
 
 /// Of a run's divided sets at most about this many are looked at, spread over the recursion.
-const SETS_MAX: usize = 100;
+const SETS_MAX: usize = 40;
 
 /// Losses over one parameter.
 #[derive(Debug, Clone)]
@@ -97,11 +100,12 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
             let site_of = people.dealt(custodians, &mut rng);
             let items = people.items(&site_of, custodians);
             let divided = divide(&items, (0..people.rows as u32).collect(), k as usize);
-            finding.push(lost_by_finding(&items, &divided, &mut rng));
+            let mut coins = Coins::danger_from_seed(rng.next_u64());
+            finding.push(lost_by_finding(&items, &divided, &mut coins)?);
             for (place, answered) in answered.iter_mut().enumerate() {
                 let [query, dummies] = [place / 3, place % 3];
                 let own = held(&items, &divided, &wanted[..=query]);
-                answered.push(ring::union(&own, DUMMY_ITEMS[dummies], &mut rng));
+                answered.push(ring::union(&own, DUMMY_ITEMS[dummies], &mut coins)?);
             }
         }
         let finding = Sample::of(&finding);
@@ -134,7 +138,7 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let setting = format!(
         "UCI Adult, the paper's data: {} people dealt anew in each of {runs} runs for each point; k = {FIXED_K} or {FIXED_CUSTODIANS} \
          custodians where these do not vary; algorithm 1 as printed with p₀ = 1 and d = 0.5, and the union of anonymized tuples with \
-         duplicates.",
+         duplicates, by the ring as nodes run it.",
         people.rows
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
@@ -201,45 +205,26 @@ impl AdultPlaces {
 }
 
 /// The mean gain over all claims while sets are divided.
-fn lost_by_finding(items: &Items<'_>, divided: &Divided, rng: &mut StdRng) -> f64 {
+fn lost_by_finding(items: &Items<'_>, divided: &Divided, coins: &mut Coins) -> Result<f64, Trouble> {
     let (mut claims, mut disclosed, mut sums) = (Claims::default(), 0, 0);
     let step = divided.cuts.len().div_ceil(SETS_MAX).max(1);
     for cut in divided.cuts.iter().step_by(step) {
         let own = |site: usize| cut.rows.iter().copied().filter(move |&row| items.site_of[row as usize] == site);
-        for (attribute, ranks) in items.ranks.iter().enumerate() {
-            let domain = items.domains[attribute] as u64;
-            let found: Vec<Option<(u32, u32)>> = (0..items.sites).map(|site| extremes(ranks, own(site))).collect();
-            let word = |of: fn((u32, u32), u64) -> u64| -> Vec<u64> {
-                found.iter().map(|found| found.map_or(0, |found| of(found, domain))).collect()
-            };
-            claims.look_for_largest(&word(|(_, most), _| u64::from(most) + 1), rng);
-            claims.look_for_largest(&word(|(least, _), domain| domain - u64::from(least)), rng);
+        for (ranks, &domain) in items.ranks.iter().zip(items.domains) {
+            let found = (0..items.sites).map(|site| extremes(ranks, own(site)));
+            let ends: Vec<Option<(u64, u64)>> =
+                found.map(|found| found.map(|(least, most)| (u64::from(least), u64::from(most)))).collect();
+            claims.look_for_extremes(&ends, domain as u64, coins)?;
         }
-        // The median is found by sums of how many values are smaller and greater than the middle of
-        // what is left of the range.
         let ranks = &items.ranks[cut.attribute];
-        let (mut low, mut high) = (0u32, items.domains[cut.attribute] as u32 - 1);
-        loop {
-            let middle = low.midpoint(high);
-            for is_smaller in [true, false] {
-                let counted = |site: usize| {
-                    let is_counted = |row: &u32| match is_smaller {
-                        true => ranks[*row as usize] < middle,
-                        false => ranks[*row as usize] > middle,
-                    };
-                    own(site).filter(is_counted).count() as u64
-                };
-                disclosed += ring::disclosed_by_sum(&(0..items.sites).map(counted).collect::<Vec<_>>(), rng);
-                sums += items.sites as u64;
-            }
-            if low >= high {
-                break;
-            }
-            if cut.median <= middle { high = middle } else { low = middle + 1 }
-        }
+        let held = |site: usize| own(site).map(|row| u64::from(ranks[row as usize])).collect();
+        let held: Vec<Vec<u64>> = (0..items.sites).map(held).collect();
+        let (found, of) = ring::disclosed_by_median(&held, items.domains[cut.attribute] as u64, coins)?;
+        disclosed += found;
+        sums += of;
     }
     let all = claims.made() + sums as f64;
-    (claims.gained() * claims.made() + disclosed as f64) / all.max(1.0)
+    Ok((claims.gained() * claims.made() + disclosed as f64) / all.max(1.0))
 }
 
 /// How many matching tuples of each class each custodian holds. A class matches where its ranges

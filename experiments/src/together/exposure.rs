@@ -24,10 +24,10 @@ use hedgerow_smc::Coins;
 use super::adult::Adult;
 use super::algorithm_1::{Divided, Items, divide, extremes};
 use super::picture;
-use super::ring::{self, Claims, Exposed};
+use super::ring::{self, Claims, Exposed, Terms};
 use crate::claim::Claim;
 use crate::experiment::{Findings, Scale, Trouble, numbers};
-use crate::sample::{Curve, Sample, below};
+use crate::sample::{Curve, Sample, below, nearly_agree};
 use crate::shape::{all, counts};
 
 /// Over these, with [`FIXED_K`].
@@ -137,8 +137,8 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     ];
     let setting = format!(
         "UCI Adult, the paper's data: {} people dealt anew in each of {runs} runs for each point; k = {FIXED_K} or {FIXED_CUSTODIANS} \
-         custodians where these do not vary; algorithm 1 as printed with p₀ = 1 and d = 0.5, and the union of anonymized tuples with \
-         duplicates, by the ring as nodes run it.",
+         custodians where these do not vary; algorithm 1 as printed, and the union of anonymized tuples with duplicates, by the ring as \
+         nodes run it. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 5.",
         people.rows
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
@@ -147,6 +147,11 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
 fn claims(Measured { matching, by_custodians, by_k }: &Measured) -> Vec<Claim> {
     // Without dummy items the leader's successor always learns the set: k has no part in it.
     let with_dummies = |set: &[Curve; 3]| all(set[1..].iter().map(Curve::falls));
+    let alone = |over: &Over, others: fn(f64) -> f64| {
+        let one_of = |&(x, _): &(f64, Sample)| (x, Sample::exact(1.0 / others(x)));
+        let bound = Curve { name: "1/(n − 1)".into(), points: over.finding.points.iter().map(one_of).collect() };
+        all(over.set.iter().map(|set| nearly_agree(&set[0], &bound)))
+    };
     let lower = |over: &Over| all(over.set.iter().flat_map(|set| [below(&set[2], &set[1]), below(&set[1], &set[0])]));
     vec![
         Claim::printed("query 1 selects 386 records", counts("age 55", matching[0], 386)),
@@ -167,6 +172,10 @@ fn claims(Measured { matching, by_custodians, by_k }: &Measured) -> Vec<Claim> {
         Claim::shape("answering query 1 loses less with a larger k", with_dummies(&by_k.set[0])),
         Claim::shape("answering query 2 loses less with a larger k", with_dummies(&by_k.set[1])),
         Claim::shape("dummy items lower what a query loses", all([lower(by_custodians), lower(by_k)])),
+        Claim::ours(
+            "without dummy items a query loses 1/(n − 1), whatever k is: the leader's successor learns all that the leader has",
+            all([alone(by_custodians, |custodians| custodians - 1.0), alone(by_k, |_| FIXED_CUSTODIANS as f64 - 1.0)]),
+        ),
         Claim::ours(
             "in the worst case, for single items of the leader, a query without dummy items loses more among more custodians",
             all([by_custodians.item[0][0].rises(), by_custodians.item[1][0].rises()]),
@@ -206,7 +215,7 @@ impl AdultPlaces {
 
 /// The mean gain over all claims while sets are divided.
 fn lost_by_finding(items: &Items<'_>, divided: &Divided, coins: &mut Coins) -> Result<f64, Trouble> {
-    let (mut claims, mut disclosed, mut sums) = (Claims::default(), 0, 0);
+    let (mut claims, mut terms) = (Claims::default(), Terms::default());
     let step = divided.cuts.len().div_ceil(SETS_MAX).max(1);
     for cut in divided.cuts.iter().step_by(step) {
         let own = |site: usize| cut.rows.iter().copied().filter(move |&row| items.site_of[row as usize] == site);
@@ -219,12 +228,11 @@ fn lost_by_finding(items: &Items<'_>, divided: &Divided, coins: &mut Coins) -> R
         let ranks = &items.ranks[cut.attribute];
         let held = |site: usize| own(site).map(|row| u64::from(ranks[row as usize])).collect();
         let held: Vec<Vec<u64>> = (0..items.sites).map(held).collect();
-        let (found, of) = ring::disclosed_by_median(&held, items.domains[cut.attribute] as u64, coins)?;
-        disclosed += found;
-        sums += of;
+        terms.look_for_median(&held, items.domains[cut.attribute] as u64, coins)?;
+        terms.add_sizes(&cut.sizes, coins)?;
     }
-    let all = claims.made() + sums as f64;
-    Ok((claims.gained() * claims.made() + disclosed as f64) / all.max(1.0))
+    let all = claims.made() + terms.passed_on as f64;
+    Ok((claims.gained() * claims.made() + terms.disclosed as f64) / all.max(1.0))
 }
 
 /// How many matching tuples of each class each custodian holds. A class matches where its ranges
@@ -248,11 +256,12 @@ pub(super) mod tests {
     use super::*;
     use crate::wrong::every_claim_can_fail;
 
-    fn over() -> Over {
-        let curve = |height: f64| Curve::exact("c", &[(3.0, height), (20.0, height / 2.0)]);
+    /// Without dummy items a query loses 1/(n − 1).
+    fn over(xs: [f64; 2], none: [f64; 2]) -> Over {
+        let curve = |share: f64| Curve::exact("c", &[(xs[0], none[0] * share), (xs[1], none[1] * share * share)]);
         let humped = Curve::exact("c", &[(3.0, 0.1), (5.0, 0.2), (20.0, 0.05)]);
         let rising = || Curve::exact("c", &[(3.0, 0.1), (20.0, 0.2)]);
-        let set = || [(); 2].map(|()| [0.5, 0.3, 0.1].map(curve));
+        let set = || [(); 2].map(|()| [1.0, 0.6, 0.2].map(curve));
         Over { finding: humped, set: set(), item: [(); 2].map(|()| [(); 3].map(|()| rising())) }
     }
 
@@ -263,8 +272,10 @@ pub(super) mod tests {
 
     pub(in crate::together) fn turned() -> Vec<String> {
         let falling = Curve::exact("c", &[(5.0, 0.2), (50.0, 0.1)]);
+        let by_custodians = over([3.0, 20.0], [1.0 / 2.0, 1.0 / 19.0]);
+        let by_k = Over { finding: falling, ..over([5.0, 50.0], [0.25; 2]) };
         every_claim_can_fail(
-            &Measured { matching: [386, 2], by_custodians: over(), by_k: Over { finding: falling, ..over() } },
+            &Measured { matching: [386, 2], by_custodians, by_k },
             claims,
             &[
                 ("query 1 selects", |of| of.matching[0] = 385),
@@ -280,6 +291,7 @@ pub(super) mod tests {
                 ("answering query 1 loses less with", |of| of.by_k.set[0][1].points[1].1 = Sample::exact(0.9)),
                 ("answering query 2 loses less with", |of| of.by_k.set[1][2].points[1].1 = Sample::exact(0.9)),
                 ("dummy items lower", |of| of.by_k.set[1][2].points[0].1 = Sample::exact(0.4)),
+                ("without dummy items", |of| of.by_k.set[0][0].points[1].1 = Sample::exact(0.3)),
                 ("in the worst case", |of| of.by_custodians.item[1][0].points[1].1 = Sample::exact(0.1)),
             ],
         )

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use hedgerow_smc::lop::{Chances, HeardExtreme, HeardItems, hear_extremes, hear_median, hear_union};
+use hedgerow_smc::lop::{
+    Chances, HeardExtreme, HeardItems, HeardTerm, hear_extremes, hear_median, hear_sums, hear_union,
+};
 use hedgerow_smc::{Coins, Item};
 
 use crate::experiment::Trouble;
@@ -60,13 +62,31 @@ impl Claims {
     }
 }
 
-/// Of the masked sums by which a median is found, how many successors were passed their
-/// predecessor's own term, and how many there were. A sum that tells nothing of its terms passes
-/// one
-/// on as seldom as any other word.
-pub(super) fn disclosed_by_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<(u64, u64), Trouble> {
-    let terms = hear_median(own, domain, coins)?;
-    Ok((terms.iter().filter(|term| term.passed_on == term.own).count() as u64, terms.len() as u64))
+/// Of masked sums, how many successors were passed their predecessor's own term, and how many there
+/// were. A sum that tells nothing of its terms passes one on as seldom as any other word.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Terms {
+    pub(super) disclosed: u64,
+    pub(super) passed_on: u64,
+}
+
+impl Terms {
+    fn hear(&mut self, terms: &[HeardTerm]) {
+        self.disclosed += terms.iter().filter(|term| term.passed_on == term.own).count() as u64;
+        self.passed_on += terms.len() as u64;
+    }
+
+    /// The sums by which a median of all values below `domain` is found.
+    pub(super) fn look_for_median(&mut self, own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<(), Trouble> {
+        self.hear(&hear_median(own, domain, coins)?);
+        Ok(())
+    }
+
+    /// The sizes of both sides of a cut; `own` are each custodian's.
+    pub(super) fn add_sizes(&mut self, own: &[[u64; 2]], coins: &mut Coins) -> Result<(), Trouble> {
+        self.hear(&hear_sums(own, coins)?);
+        Ok(())
+    }
 }
 
 /// The exposure by a union of items.
@@ -153,8 +173,21 @@ mod tests {
     fn masked_sums_tell_nothing() {
         let mut coins = Coins::danger_from_seed(1);
         let own = [vec![3, 4, 9], vec![5], vec![], vec![0, 15]];
-        let found: Vec<(u64, u64)> = (0..100).map(|_| disclosed_by_median(&own, 16, &mut coins).unwrap()).collect();
-        assert!(found.iter().all(|&found| found == (0, 4 * 5)), "the number of values, and four probes: {found:?}");
+        for _ in 0..100 {
+            let mut terms = Terms::default();
+            terms.look_for_median(&own, 16, &mut coins).unwrap();
+            let median = Terms { disclosed: 0, passed_on: 4 * 5 };
+            assert_eq!(terms, median, "four custodians, the number of values, and four probes");
+            terms.add_sizes(&[[3, 0], [1, 0], [0, 0], [1, 1]], &mut coins).unwrap();
+            assert_eq!(terms, Terms { passed_on: 4 * 5 + 4 * 2, ..median });
+        }
+    }
+
+    #[test]
+    fn a_term_that_is_passed_on_as_it_is_counts_as_disclosed() {
+        let mut terms = Terms::default();
+        terms.hear(&[HeardTerm { own: 3, passed_on: 3 }, HeardTerm { own: 3, passed_on: 4 }]);
+        assert_eq!(terms, Terms { disclosed: 1, passed_on: 2 });
     }
 
     #[test]

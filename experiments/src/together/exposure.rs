@@ -136,10 +136,10 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         drawn("Figure 10: loss of privacy, query 2", "k", &measured.by_k, 1),
     ];
     let setting = format!(
-        "UCI Adult, the paper's data: {} people dealt anew in each of {runs} runs for each point; k = {FIXED_K} or {FIXED_CUSTODIANS} \
+        "{}; dealt anew in each of {runs} runs for each point; k = {FIXED_K} or {FIXED_CUSTODIANS} \
          custodians where these do not vary; algorithm 1 as printed, and the union of anonymized tuples with duplicates, by the ring as \
          nodes run it. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 5.",
-        people.rows
+        adult.setting()?
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
 }

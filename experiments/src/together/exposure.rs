@@ -14,12 +14,13 @@
 //! item exposure of the leader, the worst case, is a column beside it. Query 1 selects by age 55,
 //! query 2 by age 55 and country 26, which is Mexico when countries are numbered by their names.
 
+use std::collections::BTreeSet;
+
 use hedgerow_report::pictures::NumberCell;
+use hedgerow_smc::Coins;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
-
-use hedgerow_smc::Coins;
 
 use super::adult::Adult;
 use super::algorithm_1::{Divided, Items, divide, extremes};
@@ -38,7 +39,7 @@ const FIXED_K: u64 = 20;
 const KS: [u64; 4] = [5, 10, 20, 50];
 const FIXED_CUSTODIANS: usize = 5;
 
-const DUMMY_ITEMS: [usize; 3] = [0, 1, 5];
+const DUMMY_ITEMS: [usize; 3] = [0, 1, 3];
 
 const AGE: &str = "55";
 const COUNTRY: &str = "Mexico";
@@ -74,7 +75,7 @@ struct Measured {
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     // Which classes custodians have in common depends on the number of people: never fewer.
     let adult = Adult::new(Scale::Full)?;
-    let runs = scale.of(150, 6);
+    let (dealings, unions) = scale.of((40, 8), (6, 1));
     let mut table = numbers([
         "custodians",
         "k",
@@ -91,29 +92,38 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let people = AdultPlaces::new(&adult)?;
     let matching = [people.matching(&wanted[..1]), people.matching(&wanted)];
     let mut measured = Measured { matching, by_custodians: Over::new(), by_k: Over::new() };
-    let by_custodians = CUSTODIANS.map(|custodians| (custodians, FIXED_K, true));
-    let by_k = KS.map(|k| (FIXED_CUSTODIANS, k, false));
-    for (custodians, k, is_over_custodians) in by_custodians.into_iter().chain(by_k) {
+    let points: BTreeSet<(usize, u64)> = CUSTODIANS
+        .map(|custodians| (custodians, FIXED_K))
+        .into_iter()
+        .chain(KS.map(|k| (FIXED_CUSTODIANS, k)))
+        .collect();
+    for (custodians, k) in points {
         let (mut finding, mut answered) = (Vec::new(), vec![Vec::new(); 6]);
-        for run in 0..runs {
-            let mut rng = StdRng::seed_from_u64((k << 32) + ((custodians as u64) << 16) + run);
+        for dealing in 0..dealings {
+            let mut rng = StdRng::seed_from_u64((k << 32) + ((custodians as u64) << 16) + dealing);
             let site_of = people.dealt(custodians, &mut rng);
             let items = people.items(&site_of, custodians);
             let divided = divide(&items, (0..people.rows as u32).collect(), k as usize);
             let mut coins = Coins::danger_from_seed(rng.next_u64());
             finding.push(lost_by_finding(&items, &divided, &mut coins)?);
-            for (place, answered) in answered.iter_mut().enumerate() {
-                let [query, dummies] = [place / 3, place % 3];
+            for query in 0..2 {
                 let own = held(&items, &divided, &wanted[..=query]);
-                answered.push(ring::union(&own, DUMMY_ITEMS[dummies], &mut coins)?);
+                for (place, dummy_items) in DUMMY_ITEMS.into_iter().enumerate() {
+                    // Without dummy items what a successor hears of a dealing is the leader's choice.
+                    let unions = if dummy_items == 0 { 1 } else { unions };
+                    answered[query * 3 + place].push(ring::unions(&own, dummy_items, unions, &mut coins)?);
+                }
             }
         }
         let finding = Sample::of(&finding);
-        let (x, over) = match is_over_custodians {
-            true => (custodians as f64, &mut measured.by_custodians),
-            false => (k as f64, &mut measured.by_k),
-        };
-        over.finding.push(x, finding.clone());
+        let mut over = Vec::new();
+        if k == FIXED_K {
+            over.push((custodians as f64, &mut measured.by_custodians));
+        }
+        if custodians == FIXED_CUSTODIANS {
+            over.push((k as f64, &mut measured.by_k));
+        }
+        over.iter_mut().for_each(|(x, over)| over.finding.push(*x, finding.clone()));
         for (place, exposed) in answered.iter().enumerate() {
             let [query, dummies] = [place / 3, place % 3];
             let sample = |of: fn(&Exposed) -> f64| Sample::of(&exposed.iter().map(of).collect::<Vec<_>>());
@@ -121,8 +131,10 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
             let row = [custodians as f64, k as f64, finding.mean(), finding.error(), query as f64 + 1.0];
             let losses = [DUMMY_ITEMS[dummies] as f64, set.mean(), set.error(), item.mean(), item.error()];
             table.rows.push(row.into_iter().chain(losses).map(NumberCell::Number).collect());
-            over.set[query][dummies].push(x, set);
-            over.item[query][dummies].push(x, item);
+            for (x, over) in &mut over {
+                over.set[query][dummies].push(*x, set.clone());
+                over.item[query][dummies].push(*x, item.clone());
+            }
         }
     }
     let drawn = |title: &str, across: &str, over: &Over, query: usize| {
@@ -136,9 +148,9 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         drawn("Figure 10: loss of privacy, query 2", "k", &measured.by_k, 1),
     ];
     let setting = format!(
-        "{}; dealt anew in each of {runs} runs for each point; k = {FIXED_K} or {FIXED_CUSTODIANS} \
+        "{}; dealt anew {dealings} times for each point, with {unions} answers of each query to each; k = {FIXED_K} or {FIXED_CUSTODIANS} \
          custodians where these do not vary; algorithm 1 as printed, and the union of anonymized tuples with duplicates, by the ring as \
-         nodes run it. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 5.",
+         nodes run it. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
         adult.setting()?
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })

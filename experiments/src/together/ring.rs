@@ -99,8 +99,19 @@ pub(super) struct Exposed {
     pub(super) item_of_leader: f64,
 }
 
+/// The mean of some unions.
+pub(super) fn unions(own: &[Vec<u64>], dummy_items: usize, unions: u32, coins: &mut Coins) -> Result<Exposed, Trouble> {
+    let mut mean = Exposed::default();
+    for _ in 0..unions {
+        let one = union(own, dummy_items, coins)?;
+        mean.set += one.set / f64::from(unions);
+        mean.item_of_leader += one.item_of_leader / f64::from(unions);
+    }
+    Ok(mean)
+}
+
 /// `own[custodian][item]` is how often each custodian has each item of the domain.
-pub(super) fn union(own: &[Vec<u64>], dummy_items: usize, coins: &mut Coins) -> Result<Exposed, Trouble> {
+fn union(own: &[Vec<u64>], dummy_items: usize, coins: &mut Coins) -> Result<Exposed, Trouble> {
     let domain: Arc<[Item]> = (0..own[0].len() as u32).map(|item| item.to_le_bytes().to_vec()).collect();
     let held = |own: &Vec<u64>| -> Vec<Item> {
         let items = own.iter().zip(domain.iter());
@@ -201,7 +212,7 @@ mod tests {
         assert_eq!(exposed.item_of_leader, 0.75);
         let alike = vec![vec![3, 3]; 5];
         assert_eq!(union(&alike, 0, &mut coins).unwrap().item_of_leader, 0.0, "all have every item");
-        let hidden: f64 = (0..100).map(|_| union(&apart, 4, &mut coins).unwrap().set).sum::<f64>() / 100.0;
+        let hidden = unions(&apart, 4, 100, &mut coins).unwrap().set;
         assert!(hidden < 0.05, "dummy items hide the set: {hidden}");
     }
 

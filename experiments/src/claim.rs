@@ -28,7 +28,7 @@ pub(crate) struct Claim {
     pub(crate) says: String,
     sort: Sort,
     outcome: ClaimOutcome,
-    /// Whether only other data than the paper's was tried.
+    /// Whether only other data or settings than the paper's were tried.
     is_on_other_data: bool,
     /// Whether smaller data must lead to the same outcome.
     is_for_any_size: bool,
@@ -62,7 +62,8 @@ impl Claim {
         Claim { says: says.into(), sort, outcome, is_on_other_data: false, is_for_any_size: false, stated }
     }
 
-    /// The paper's data is not at hand: what contradicts the claim says so of ours alone.
+    /// The paper's data or settings are not at hand: what contradicts the claim says so of ours
+    /// alone.
     pub(crate) fn on_other_data(self) -> Claim {
         Claim { is_on_other_data: true, ..self }
     }

@@ -18,7 +18,7 @@ const KINDS: &str = "\
 - *reproduced*: the paper prints a number, and ours is the same to its digits;
 - *shape holds*: the paper shows a direction, an order or a limit, and so do our numbers;
 - *does not hold*: the paper's own data, or a counterexample that needs none, contradicts it;
-- *not on our data*: other data than the paper's contradicts it, and the paper's is not at hand;
+- *not on our data*: other data, or other settings where the paper prints none, contradict it, and the paper's are not at hand;
 - *improved*: this project does it another way, and better; the paper's way was run beside it or is not available;
 - *our own*: a claim of this project that no paper makes;
 - *too small to tell*: a quick run says otherwise than the run at the paper's sizes.

@@ -30,7 +30,7 @@ mod heard;
 mod values;
 
 pub use crate::baseline::Chances;
-pub use heard::{HeardExtreme, HeardItems, HeardTerm, hear_extremes, hear_median, hear_union};
+pub use heard::{HeardExtreme, HeardItems, HeardTerm, hear_extremes, hear_median, hear_sums, hear_union};
 pub use values::{By, LopValues, ValueExposure, measure_values};
 
 /// How much there is to hide and among how much.

@@ -17,6 +17,7 @@ mod seconds;
 mod selection;
 mod workload;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::adults::adults;
@@ -101,12 +102,37 @@ impl Census {
 
     /// The first sentence of every section.
     fn setting(&self) -> String {
+        let [age, sex, education, birthplace, occupation, income] =
+            ["age", "sex", "education", "birthplace", "occupation", "income"].map(|name| self.values(name));
         format!(
             "A synthetic census in place of the paper's real OCC and SAL: adults from 16 years on, {PUBLISHERS} publishers with {} people of \
-             their own each and {} to {} shared; fifty occupations and fifty incomes.",
+             their own each and {} to {} shared; {age} ages, {sex} sexes, {education} levels of education and {birthplace} birthplaces are \
+             known, {occupation} occupations or {income} incomes sensitive.",
             self.own,
             self.own / 5,
             self.own
         )
+    }
+
+    /// How many values an attribute has among all people.
+    fn values(&self, name: &str) -> usize {
+        let place = self.header.trim_end().split(',').position(|one| one == name);
+        let of = |line: &'_ String| place.and_then(|place| line.trim_end().split(',').nth(place)).map(str::to_owned);
+        self.people.iter().filter_map(of).collect::<BTreeSet<String>>().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sentence_counts_what_the_data_has() {
+        let people = ["20,M,a,x,p,1\n", "20,F,a,y,p,2\n", "30,F,a,z,q,2\n"].map(str::to_owned).to_vec();
+        let header = "age,sex,education,birthplace,occupation,income\n".to_owned();
+        let census = Census { header, people, own: 5 };
+        let counted = "2 ages, 2 sexes, 1 levels of education and 3 birthplaces are known, 2 occupations or 2 incomes";
+        assert!(census.setting().contains(counted), "{}", census.setting());
+        assert_eq!(census.values("shoes"), 0);
     }
 }

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 
-use super::{Census, QUASI, SENSITIVE};
+use super::{Census, DOMAINS, QUASI, SENSITIVE};
 use crate::claim::{Claim, ClaimOutcome};
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::shape::{all, counts};
@@ -18,9 +18,6 @@ use crate::shape::{all, counts};
 const CLASSES: [usize; 3] = [3, 2, 2];
 
 const VALUES: u32 = 8;
-
-/// Table 9, in the order of [`QUASI`], then the incomes.
-const DOMAINS: [u64; 8] = [77, 14, 133, 509, 9, 7, 6, 50];
 
 #[derive(Debug, Clone)]
 struct Measured {
@@ -35,9 +32,7 @@ struct Measured {
 
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let census = Census::new(scale)?;
-    let size = |name: &str| census.table.column(name).map_or(0, |column| column.domain.cardinality() as u64);
-    let mut domains = [0; 8];
-    domains.iter_mut().zip(QUASI.iter().chain([&SENSITIVE])).for_each(|(domain, name)| *domain = size(name));
+    let domains = census.domains();
     let cases = scale.of(10_000, 1000);
     let measured = decided(cases, domains)?;
     let mut table = numbers(["what", "ours", "printed"]);
@@ -61,8 +56,8 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         limit: None,
     };
     let setting = format!(
-        "Random classes of {VALUES} values in three tables of {CLASSES:?} classes as in table 8, {cases} cases; and a synthetic census in \
-         place of the paper's."
+        "Random classes of {VALUES} values in three tables of {CLASSES:?} classes as in table 8, {cases} cases; and, for table 9, a census. {}",
+        census.setting()
     );
     Ok(Findings { setting, numbers: table, pictures: vec![picture.picture()], claims: claims(&measured) })
 }

@@ -81,6 +81,9 @@ const SENSITIVE: &str = "income";
 /// Those of table 9.
 const QUASI: [&str; 7] = ["age", "education", "birthplace", "occupation", "race", "workclass", "marital-status"];
 
+/// Table 9, in the order of [`QUASI`], then the incomes.
+const DOMAINS: [u64; 8] = [77, 14, 133, 509, 9, 7, 6, 50];
+
 /// The census with the paper's schema, and a folder with its hierarchies.
 struct Census {
     table: Table,
@@ -111,12 +114,23 @@ impl Census {
     }
 
     fn setting(&self) -> String {
-        let rows = self.table.rows;
+        let (rows, [age, education, birthplace, occupation, race, work, marital, income]) =
+            (self.table.rows, self.domains());
         format!(
-            "A synthetic census in place of the paper's real one: {rows} people from 16 years on, {} earlier or new quasi attributes of \
-             four levels each, as many occupations and birthplaces as in its table 9.",
-            QUASI.len()
+            "A synthetic census in place of the paper's real one, which has 700k adults: {rows} people from 16 years on, with {age} ages, \
+             {education} levels of education, {birthplace} birthplaces, {occupation} occupations, {race} races, {work} classes of work and \
+             {marital} marital states of four levels each, and {income} incomes; occupations and birthplaces are as many as in its table 9, \
+             which has {}, {}, {}, {}, {}, {}, {} and {}.",
+            DOMAINS[0], DOMAINS[1], DOMAINS[2], DOMAINS[3], DOMAINS[4], DOMAINS[5], DOMAINS[6], DOMAINS[7]
         )
+    }
+
+    /// How many values there are, in the order of [`DOMAINS`].
+    fn domains(&self) -> [u64; 8] {
+        let size = |name: &str| self.table.column(name).map_or(0, |column| column.domain.cardinality() as u64);
+        let mut domains = [0; 8];
+        domains.iter_mut().zip(QUASI.iter().chain([&SENSITIVE])).for_each(|(domain, name)| *domain = size(name));
+        domains
     }
 
     /// The disclosures of the least lossy release with `l_before` incomes in every class discloses.

@@ -12,6 +12,9 @@ use hedgerow_table::{Column, NoProgress, Table};
 
 use crate::experiment::{Scale, Trouble};
 
+/// The paper's records, of a file that has one more.
+const RECORDS: u64 = 30_161;
+
 /// The quasi-identifiers are the eight attributes of LeFevre and others, without the income.
 const NOT_KNOWN: &str = "salary-class";
 
@@ -58,6 +61,16 @@ impl Adult {
 }
 
 impl Adult {
+    /// The first sentence of every section.
+    pub(super) fn setting(&self) -> Result<String, Trouble> {
+        Ok(format!(
+            "UCI Adult, the paper's data: {} people without missing values (the paper counts {RECORDS}), the eight quasi attributes of \
+             LeFevre and others with domains {:?}",
+            self.table.rows,
+            self.ranks()?.1
+        ))
+    }
+
     /// By quasi attribute the place of every row's value in the order that it is cut by, and how
     /// many places there are.
     pub(super) fn ranks(&self) -> Result<(Vec<Vec<u32>>, Vec<usize>), Trouble> {

@@ -22,6 +22,8 @@ pub(super) struct DividedSet {
     pub(super) rows: Vec<u32>,
     pub(super) attribute: usize,
     pub(super) median: u32,
+    /// By site, how many items it has on either side.
+    pub(super) sizes: Vec<[u64; 2]>,
 }
 
 /// The classes, and how they came about.
@@ -42,10 +44,19 @@ pub(super) fn divide(items: &Items<'_>, rows: Vec<u32>, k: usize) -> Divided {
         }
         let attribute = widest(items, &set);
         let (median, sides) = halves(items, &set, attribute);
-        divided.cuts.push(DividedSet { rows: set, attribute, median });
+        let sizes = sizes(items, &sides);
+        divided.cuts.push(DividedSet { rows: set, attribute, median, sizes });
         sets.extend(sides);
     }
     divided
+}
+
+fn sizes(items: &Items<'_>, sides: &[Vec<u32>; 2]) -> Vec<[u64; 2]> {
+    let mut sizes = vec![[0; 2]; items.sites];
+    for (side, rows) in sides.iter().enumerate() {
+        rows.iter().for_each(|&row| sizes[items.site_of[row as usize]][side] += 1);
+    }
+    sizes
 }
 
 /// The least and the greatest value of an attribute.
@@ -103,7 +114,7 @@ fn halves(items: &Items<'_>, rows: &[u32], attribute: usize) -> (u32, [Vec<u32>;
 mod tests {
     use super::*;
 
-    fn sizes(divided: &Divided) -> Vec<usize> {
+    fn class_sizes(divided: &Divided) -> Vec<usize> {
         let mut sizes: Vec<usize> = divided.classes.iter().map(Vec::len).collect();
         sizes.sort_unstable();
         sizes
@@ -114,7 +125,8 @@ mod tests {
         let ranks = [vec![3; 10], vec![1; 10]];
         let items = Items { ranks: &ranks, domains: &[9, 2], site_of: &[0, 1, 0, 1, 0, 1, 0, 1, 0, 1], sites: 2 };
         let divided = divide(&items, (0..10).collect(), 2);
-        assert_eq!(sizes(&divided), [2, 2, 3, 3]);
+        assert_eq!(class_sizes(&divided), [2, 2, 3, 3]);
+        assert_eq!(divided.cuts[0].sizes, [[2, 3], [3, 2]], "each site's own, five on either side");
         assert_eq!(divide(&items, (0..10).collect(), 5).classes.len(), 1, "ten are not more than 2k");
         assert_eq!(divide(&items, Vec::new(), 5).classes, [Vec::<u32>::new()]);
     }
@@ -137,7 +149,7 @@ mod tests {
             rows.sort_unstable();
             assert_eq!(rows, (0..100).collect::<Vec<u32>>(), "seed {seed}");
             let alone = Items { site_of: &[0; 100], sites: 1, ..items };
-            assert_eq!(sizes(&divide(&alone, (0..100).collect(), k)), sizes(&divided), "seed {seed}");
+            assert_eq!(class_sizes(&divide(&alone, (0..100).collect(), k)), class_sizes(&divided), "seed {seed}");
         }
     }
 }

@@ -34,9 +34,6 @@ const NAMES: [&str; 8] = [
     "three nodes in the ring",
 ];
 
-/// The paper's records, of a file that has one more.
-const RECORDS: u64 = 30_161;
-
 /// Average class, discernibility and loss of cells over k, in the order of [`NAMES`]; the latter
 /// for strict cuts by one custodian and independent ones.
 #[derive(Debug, Clone)]
@@ -86,9 +83,9 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         picture("What cells lose, strict cuts", "ncp", &measured.ncp),
     ];
     let setting = format!(
-        "UCI Adult, the paper's data: {rows} people without missing values (the paper counts {RECORDS}), the eight quasi attributes of \
-         LeFevre and others, {CUSTODIANS} custodians in turn. Algorithm 1 as printed, and strict cuts beside it: in one process, and by three \
-         nodes with mutual TLS over loopback, in the ring.",
+        "{}, {CUSTODIANS} custodians in turn. Algorithm 1 as printed, and strict cuts beside it: in one process, and by three nodes with \
+         mutual TLS over loopback, in the ring.",
+        adult.setting()?
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
 }

@@ -8,23 +8,27 @@
 //! mean over all claims, those about sums included.
 //!
 //! Answering a query is the union of algorithm 5 over the anonymized tuples that match, with their
-//! duplicates, and `r` dummy tuples among all anonymized ones. The paper does not say which
+//! duplicates, and `r` dummy tuples among all anonymized ones. Both are runs of the machines that
+//! nodes run (`profile = "baseline"`), listened to at every successor. The paper does not say which
 //! exposure it draws. Here the loss is that of the whole set, over all positions (its equation 5);
 //! item exposure of the leader, the worst case, is a column beside it. Query 1 selects by age 55,
 //! query 2 by age 55 and country 26, which is Mexico when countries are numbered by their names.
 
+use std::collections::BTreeSet;
+
 use hedgerow_report::pictures::NumberCell;
-use rand::SeedableRng;
+use hedgerow_smc::Coins;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
 
 use super::adult::Adult;
 use super::algorithm_1::{Divided, Items, divide, extremes};
 use super::picture;
-use super::ring::{self, Claims, Exposed};
+use super::ring::{self, Claims, Exposed, Terms};
 use crate::claim::Claim;
 use crate::experiment::{Findings, Scale, Trouble, numbers};
-use crate::sample::{Curve, Sample, below};
+use crate::sample::{Curve, Sample, below, nearly_agree};
 use crate::shape::{all, counts};
 
 /// Over these, with [`FIXED_K`].
@@ -35,13 +39,13 @@ const FIXED_K: u64 = 20;
 const KS: [u64; 4] = [5, 10, 20, 50];
 const FIXED_CUSTODIANS: usize = 5;
 
-const DUMMY_ITEMS: [usize; 3] = [0, 1, 5];
+const DUMMY_ITEMS: [usize; 3] = [0, 1, 3];
 
 const AGE: &str = "55";
 const COUNTRY: &str = "Mexico";
 
 /// Of a run's divided sets at most about this many are looked at, spread over the recursion.
-const SETS_MAX: usize = 100;
+const SETS_MAX: usize = 40;
 
 /// Losses over one parameter.
 #[derive(Debug, Clone)]
@@ -71,7 +75,7 @@ struct Measured {
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     // Which classes custodians have in common depends on the number of people: never fewer.
     let adult = Adult::new(Scale::Full)?;
-    let runs = scale.of(150, 6);
+    let (dealings, unions) = scale.of((40, 8), (6, 1));
     let mut table = numbers([
         "custodians",
         "k",
@@ -88,28 +92,38 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let people = AdultPlaces::new(&adult)?;
     let matching = [people.matching(&wanted[..1]), people.matching(&wanted)];
     let mut measured = Measured { matching, by_custodians: Over::new(), by_k: Over::new() };
-    let by_custodians = CUSTODIANS.map(|custodians| (custodians, FIXED_K, true));
-    let by_k = KS.map(|k| (FIXED_CUSTODIANS, k, false));
-    for (custodians, k, is_over_custodians) in by_custodians.into_iter().chain(by_k) {
+    let points: BTreeSet<(usize, u64)> = CUSTODIANS
+        .map(|custodians| (custodians, FIXED_K))
+        .into_iter()
+        .chain(KS.map(|k| (FIXED_CUSTODIANS, k)))
+        .collect();
+    for (custodians, k) in points {
         let (mut finding, mut answered) = (Vec::new(), vec![Vec::new(); 6]);
-        for run in 0..runs {
-            let mut rng = StdRng::seed_from_u64((k << 32) + ((custodians as u64) << 16) + run);
+        for dealing in 0..dealings {
+            let mut rng = StdRng::seed_from_u64((k << 32) + ((custodians as u64) << 16) + dealing);
             let site_of = people.dealt(custodians, &mut rng);
             let items = people.items(&site_of, custodians);
             let divided = divide(&items, (0..people.rows as u32).collect(), k as usize);
-            finding.push(lost_by_finding(&items, &divided, &mut rng));
-            for (place, answered) in answered.iter_mut().enumerate() {
-                let [query, dummies] = [place / 3, place % 3];
+            let mut coins = Coins::danger_from_seed(rng.next_u64());
+            finding.push(lost_by_finding(&items, &divided, &mut coins)?);
+            for query in 0..2 {
                 let own = held(&items, &divided, &wanted[..=query]);
-                answered.push(ring::union(&own, DUMMY_ITEMS[dummies], &mut rng));
+                for (place, dummy_items) in DUMMY_ITEMS.into_iter().enumerate() {
+                    // Without dummy items what a successor hears of a dealing is the leader's choice.
+                    let unions = if dummy_items == 0 { 1 } else { unions };
+                    answered[query * 3 + place].push(ring::unions(&own, dummy_items, unions, &mut coins)?);
+                }
             }
         }
         let finding = Sample::of(&finding);
-        let (x, over) = match is_over_custodians {
-            true => (custodians as f64, &mut measured.by_custodians),
-            false => (k as f64, &mut measured.by_k),
-        };
-        over.finding.push(x, finding.clone());
+        let mut over = Vec::new();
+        if k == FIXED_K {
+            over.push((custodians as f64, &mut measured.by_custodians));
+        }
+        if custodians == FIXED_CUSTODIANS {
+            over.push((k as f64, &mut measured.by_k));
+        }
+        over.iter_mut().for_each(|(x, over)| over.finding.push(*x, finding.clone()));
         for (place, exposed) in answered.iter().enumerate() {
             let [query, dummies] = [place / 3, place % 3];
             let sample = |of: fn(&Exposed) -> f64| Sample::of(&exposed.iter().map(of).collect::<Vec<_>>());
@@ -117,8 +131,10 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
             let row = [custodians as f64, k as f64, finding.mean(), finding.error(), query as f64 + 1.0];
             let losses = [DUMMY_ITEMS[dummies] as f64, set.mean(), set.error(), item.mean(), item.error()];
             table.rows.push(row.into_iter().chain(losses).map(NumberCell::Number).collect());
-            over.set[query][dummies].push(x, set);
-            over.item[query][dummies].push(x, item);
+            for (x, over) in &mut over {
+                over.set[query][dummies].push(*x, set.clone());
+                over.item[query][dummies].push(*x, item.clone());
+            }
         }
     }
     let drawn = |title: &str, across: &str, over: &Over, query: usize| {
@@ -132,10 +148,10 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         drawn("Figure 10: loss of privacy, query 2", "k", &measured.by_k, 1),
     ];
     let setting = format!(
-        "UCI Adult, the paper's data: {} people dealt anew in each of {runs} runs for each point; k = {FIXED_K} or {FIXED_CUSTODIANS} \
-         custodians where these do not vary; algorithm 1 as printed with p₀ = 1 and d = 0.5, and the union of anonymized tuples with \
-         duplicates.",
-        people.rows
+        "{}; dealt anew {dealings} times for each point, with {unions} answers of each query to each; k = {FIXED_K} or {FIXED_CUSTODIANS} \
+         custodians where these do not vary; algorithm 1 as printed, and the union of anonymized tuples with duplicates, by the ring as \
+         nodes run it. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
+        adult.setting()?
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
 }
@@ -143,6 +159,11 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
 fn claims(Measured { matching, by_custodians, by_k }: &Measured) -> Vec<Claim> {
     // Without dummy items the leader's successor always learns the set: k has no part in it.
     let with_dummies = |set: &[Curve; 3]| all(set[1..].iter().map(Curve::falls));
+    let alone = |over: &Over, others: fn(f64) -> f64| {
+        let one_of = |&(x, _): &(f64, Sample)| (x, Sample::exact(1.0 / others(x)));
+        let bound = Curve { name: "1/(n − 1)".into(), points: over.finding.points.iter().map(one_of).collect() };
+        all(over.set.iter().map(|set| nearly_agree(&set[0], &bound)))
+    };
     let lower = |over: &Over| all(over.set.iter().flat_map(|set| [below(&set[2], &set[1]), below(&set[1], &set[0])]));
     vec![
         Claim::printed("query 1 selects 386 records", counts("age 55", matching[0], 386)),
@@ -163,6 +184,10 @@ fn claims(Measured { matching, by_custodians, by_k }: &Measured) -> Vec<Claim> {
         Claim::shape("answering query 1 loses less with a larger k", with_dummies(&by_k.set[0])),
         Claim::shape("answering query 2 loses less with a larger k", with_dummies(&by_k.set[1])),
         Claim::shape("dummy items lower what a query loses", all([lower(by_custodians), lower(by_k)])),
+        Claim::ours(
+            "without dummy items a query loses 1/(n − 1), whatever k is: the leader's successor learns all that the leader has",
+            all([alone(by_custodians, |custodians| custodians - 1.0), alone(by_k, |_| FIXED_CUSTODIANS as f64 - 1.0)]),
+        ),
         Claim::ours(
             "in the worst case, for single items of the leader, a query without dummy items loses more among more custodians",
             all([by_custodians.item[0][0].rises(), by_custodians.item[1][0].rises()]),
@@ -201,45 +226,25 @@ impl AdultPlaces {
 }
 
 /// The mean gain over all claims while sets are divided.
-fn lost_by_finding(items: &Items<'_>, divided: &Divided, rng: &mut StdRng) -> f64 {
-    let (mut claims, mut disclosed, mut sums) = (Claims::default(), 0, 0);
+fn lost_by_finding(items: &Items<'_>, divided: &Divided, coins: &mut Coins) -> Result<f64, Trouble> {
+    let (mut claims, mut terms) = (Claims::default(), Terms::default());
     let step = divided.cuts.len().div_ceil(SETS_MAX).max(1);
     for cut in divided.cuts.iter().step_by(step) {
         let own = |site: usize| cut.rows.iter().copied().filter(move |&row| items.site_of[row as usize] == site);
-        for (attribute, ranks) in items.ranks.iter().enumerate() {
-            let domain = items.domains[attribute] as u64;
-            let found: Vec<Option<(u32, u32)>> = (0..items.sites).map(|site| extremes(ranks, own(site))).collect();
-            let word = |of: fn((u32, u32), u64) -> u64| -> Vec<u64> {
-                found.iter().map(|found| found.map_or(0, |found| of(found, domain))).collect()
-            };
-            claims.look_for_largest(&word(|(_, most), _| u64::from(most) + 1), rng);
-            claims.look_for_largest(&word(|(least, _), domain| domain - u64::from(least)), rng);
+        for (ranks, &domain) in items.ranks.iter().zip(items.domains) {
+            let found = (0..items.sites).map(|site| extremes(ranks, own(site)));
+            let ends: Vec<Option<(u64, u64)>> =
+                found.map(|found| found.map(|(least, most)| (u64::from(least), u64::from(most)))).collect();
+            claims.look_for_extremes(&ends, domain as u64, coins)?;
         }
-        // The median is found by sums of how many values are smaller and greater than the middle of
-        // what is left of the range.
         let ranks = &items.ranks[cut.attribute];
-        let (mut low, mut high) = (0u32, items.domains[cut.attribute] as u32 - 1);
-        loop {
-            let middle = low.midpoint(high);
-            for is_smaller in [true, false] {
-                let counted = |site: usize| {
-                    let is_counted = |row: &u32| match is_smaller {
-                        true => ranks[*row as usize] < middle,
-                        false => ranks[*row as usize] > middle,
-                    };
-                    own(site).filter(is_counted).count() as u64
-                };
-                disclosed += ring::disclosed_by_sum(&(0..items.sites).map(counted).collect::<Vec<_>>(), rng);
-                sums += items.sites as u64;
-            }
-            if low >= high {
-                break;
-            }
-            if cut.median <= middle { high = middle } else { low = middle + 1 }
-        }
+        let held = |site: usize| own(site).map(|row| u64::from(ranks[row as usize])).collect();
+        let held: Vec<Vec<u64>> = (0..items.sites).map(held).collect();
+        terms.look_for_median(&held, items.domains[cut.attribute] as u64, coins)?;
+        terms.add_sizes(&cut.sizes, coins)?;
     }
-    let all = claims.made() + sums as f64;
-    (claims.gained() * claims.made() + disclosed as f64) / all.max(1.0)
+    let all = claims.made() + terms.passed_on as f64;
+    Ok((claims.gained() * claims.made() + terms.disclosed as f64) / all.max(1.0))
 }
 
 /// How many matching tuples of each class each custodian holds. A class matches where its ranges
@@ -263,11 +268,12 @@ pub(super) mod tests {
     use super::*;
     use crate::wrong::every_claim_can_fail;
 
-    fn over() -> Over {
-        let curve = |height: f64| Curve::exact("c", &[(3.0, height), (20.0, height / 2.0)]);
+    /// Without dummy items a query loses 1/(n − 1).
+    fn over(xs: [f64; 2], none: [f64; 2]) -> Over {
+        let curve = |share: f64| Curve::exact("c", &[(xs[0], none[0] * share), (xs[1], none[1] * share * share)]);
         let humped = Curve::exact("c", &[(3.0, 0.1), (5.0, 0.2), (20.0, 0.05)]);
         let rising = || Curve::exact("c", &[(3.0, 0.1), (20.0, 0.2)]);
-        let set = || [(); 2].map(|()| [0.5, 0.3, 0.1].map(curve));
+        let set = || [(); 2].map(|()| [1.0, 0.6, 0.2].map(curve));
         Over { finding: humped, set: set(), item: [(); 2].map(|()| [(); 3].map(|()| rising())) }
     }
 
@@ -278,8 +284,10 @@ pub(super) mod tests {
 
     pub(in crate::together) fn turned() -> Vec<String> {
         let falling = Curve::exact("c", &[(5.0, 0.2), (50.0, 0.1)]);
+        let by_custodians = over([3.0, 20.0], [1.0 / 2.0, 1.0 / 19.0]);
+        let by_k = Over { finding: falling, ..over([5.0, 50.0], [0.25; 2]) };
         every_claim_can_fail(
-            &Measured { matching: [386, 2], by_custodians: over(), by_k: Over { finding: falling, ..over() } },
+            &Measured { matching: [386, 2], by_custodians, by_k },
             claims,
             &[
                 ("query 1 selects", |of| of.matching[0] = 385),
@@ -295,6 +303,7 @@ pub(super) mod tests {
                 ("answering query 1 loses less with", |of| of.by_k.set[0][1].points[1].1 = Sample::exact(0.9)),
                 ("answering query 2 loses less with", |of| of.by_k.set[1][2].points[1].1 = Sample::exact(0.9)),
                 ("dummy items lower", |of| of.by_k.set[1][2].points[0].1 = Sample::exact(0.4)),
+                ("without dummy items", |of| of.by_k.set[0][0].points[1].1 = Sample::exact(0.3)),
                 ("in the worst case", |of| of.by_custodians.item[1][0].points[1].1 = Sample::exact(0.1)),
             ],
         )

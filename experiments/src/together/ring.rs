@@ -1,15 +1,20 @@
 //! The ring protocols of the paper with a successor that listens: what each gains over what the
-//! result tells anyway. The rules are algorithm 3 for extremes, the masked sum of section 4.2, and
-//! algorithm 5 for the union of items, which keeps duplicates. Between machines they run in
-//! `crates/smc`; here only what is passed on counts.
+//! result tells anyway. The protocols are algorithm 3 for extremes, the masked sum of section 4.2,
+//! by which medians are found, and algorithm 5 for the union of items, which keeps duplicates. They
+//! are run by the machines of `crates/smc`, as nodes run them; here the claims about what is passed
+//! on are counted.
 
-use rand::rngs::StdRng;
-use rand::seq::SliceRandom;
-use rand::{Rng, RngExt};
+use std::sync::Arc;
 
-/// p₀ and d of algorithm 3, and the number of passes, the last of which hides nothing.
-const P0: f64 = 1.0;
-const DAMPENING: f64 = 0.5;
+use hedgerow_smc::lop::{
+    Chances, HeardExtreme, HeardItems, HeardTerm, hear_extremes, hear_median, hear_sums, hear_union,
+};
+use hedgerow_smc::{Coins, Item};
+
+use crate::experiment::Trouble;
+
+/// Algorithm 3 with p₀ = 1 and d = 0.5; the last of the passes hides nothing.
+const CHANCES: Chances = Chances { p0: 1.0, d: 0.5, passes: PASSES as u32 };
 const PASSES: usize = 6;
 
 /// Claims of successors, and how many were true with and without what was passed on.
@@ -23,24 +28,27 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// The greatest of the custodians' values, 0 for those that have none.
-    pub(super) fn look_for_largest(&mut self, own: &[u64], rng: &mut StdRng) {
-        let result = own.iter().copied().max().unwrap_or(0);
-        let mut ring: Vec<usize> = (0..own.len()).collect();
-        ring.shuffle(rng);
-        let mut passed = 0;
-        for pass in 0..PASSES {
-            let hides = if pass + 1 < PASSES { P0 * DAMPENING.powi(pass as i32) } else { 0.0 };
-            for &me in &ring {
-                if own[me] > passed {
-                    let hidden = rng.random_bool(hides);
-                    passed = if hidden { rng.random_range(passed..=own[me]) } else { own[me] };
-                }
-                self.passed_on[pass] += f64::from(u8::from(own[me] > 0 && passed == own[me]));
+    /// The least and the greatest of the custodians' values; `ends` are their own, below `domain`.
+    pub(super) fn look_for_extremes(
+        &mut self,
+        ends: &[Option<(u64, u64)>],
+        domain: u64,
+        coins: &mut Coins,
+    ) -> Result<(), Trouble> {
+        hear_extremes(ends, domain, CHANCES, coins)?.iter().for_each(|heard| self.hear(heard));
+        Ok(())
+    }
+
+    fn hear(&mut self, heard: &[HeardExtreme]) {
+        let result = heard.iter().map(|one| one.own).max().unwrap_or(0);
+        for HeardExtreme { own, passed_on } in heard {
+            let has_value = *own > 0;
+            for (right, passed) in self.passed_on.iter_mut().zip(passed_on) {
+                *right += f64::from(u8::from(has_value && passed == own));
             }
+            self.result += f64::from(u8::from(has_value && *own == result));
+            self.made += 1.0;
         }
-        self.result += own.iter().filter(|&&own| own == result && own > 0).count() as f64;
-        self.made += own.len() as f64;
     }
 
     /// The gain in the pass in which it is largest.
@@ -54,14 +62,31 @@ impl Claims {
     }
 }
 
-/// How many successors in a masked sum were passed their predecessor's own value. A sum that tells
-/// nothing of its terms passes it on as seldom as any other word.
-pub(super) fn disclosed_by_sum(own: &[u64], rng: &mut StdRng) -> u64 {
-    let mut passed = rng.next_u64();
-    own.iter().fold(0, |disclosed, &own| {
-        passed = passed.wrapping_add(own);
-        disclosed + u64::from(passed == own)
-    })
+/// Of masked sums, how many successors were passed their predecessor's own term, and how many there
+/// were. A sum that tells nothing of its terms passes one on as seldom as any other word.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Terms {
+    pub(super) disclosed: u64,
+    pub(super) passed_on: u64,
+}
+
+impl Terms {
+    fn hear(&mut self, terms: &[HeardTerm]) {
+        self.disclosed += terms.iter().filter(|term| term.passed_on == term.own).count() as u64;
+        self.passed_on += terms.len() as u64;
+    }
+
+    /// The sums by which a median of all values below `domain` is found.
+    pub(super) fn look_for_median(&mut self, own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<(), Trouble> {
+        self.hear(&hear_median(own, domain, coins)?);
+        Ok(())
+    }
+
+    /// The sizes of both sides of a cut; `own` are each custodian's.
+    pub(super) fn add_sizes(&mut self, own: &[[u64; 2]], coins: &mut Coins) -> Result<(), Trouble> {
+        self.hear(&hear_sums(own, coins)?);
+        Ok(())
+    }
 }
 
 /// The exposure by a union of items.
@@ -74,24 +99,47 @@ pub(super) struct Exposed {
     pub(super) item_of_leader: f64,
 }
 
+/// The mean of some unions.
+pub(super) fn unions(own: &[Vec<u64>], dummy_items: usize, unions: u32, coins: &mut Coins) -> Result<Exposed, Trouble> {
+    let mut mean = Exposed::default();
+    for _ in 0..unions {
+        let one = union(own, dummy_items, coins)?;
+        mean.set += one.set / f64::from(unions);
+        mean.item_of_leader += one.item_of_leader / f64::from(unions);
+    }
+    Ok(mean)
+}
+
 /// `own[custodian][item]` is how often each custodian has each item of the domain.
-pub(super) fn union(own: &[Vec<u64>], dummy_items: usize, rng: &mut StdRng) -> Exposed {
-    let domain = own[0].len();
-    let mut ring: Vec<usize> = (0..own.len()).collect();
-    ring.shuffle(rng);
-    let mut passed = own[ring[0]].clone();
-    for _ in 0..dummy_items {
-        passed[rng.random_range(0..domain)] += 1;
+fn union(own: &[Vec<u64>], dummy_items: usize, coins: &mut Coins) -> Result<Exposed, Trouble> {
+    let domain: Arc<[Item]> = (0..own[0].len() as u32).map(|item| item.to_le_bytes().to_vec()).collect();
+    let held = |own: &Vec<u64>| -> Vec<Item> {
+        let items = own.iter().zip(domain.iter());
+        items.flat_map(|(&count, item)| std::iter::repeat_n(item.clone(), count as usize)).collect()
+    };
+    let owned: Vec<Vec<Item>> = own.iter().map(held).collect();
+    let heard = hear_union(&owned, &domain, dummy_items, coins)?;
+    let counted = |heard: &HeardItems| {
+        let mut counts = vec![0u64; own[0].len()];
+        for item in &heard.items {
+            let number = item.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            counts[number as usize] += 1;
+        }
+        counts
+    };
+    let result: Vec<u64> = (0..own[0].len()).map(|item| own.iter().map(|own| own[item]).sum()).collect();
+    let mut exposed = Exposed::default();
+    // What comes back to the leader last tells it nothing of one custodian.
+    let (_, passed) = heard.split_last().ok_or("a union has messages")?;
+    for (place, heard) in passed.iter().enumerate() {
+        let counts = counted(heard);
+        let real: Vec<u64> = counts.iter().zip(&result).map(|(&one, &all)| one.min(all)).collect();
+        exposed.set += f64::from(u8::from(real == own[heard.from])) / passed.len() as f64;
+        if place == 0 {
+            exposed.item_of_leader = gain(&counts, &result, &own[heard.from], &own[heard.to]);
+        }
     }
-    let result: Vec<u64> = (0..domain).map(|item| own.iter().map(|own| own[item]).sum()).collect();
-    let real = |passed: &[u64]| -> Vec<u64> { passed.iter().zip(&result).map(|(&one, &all)| one.min(all)).collect() };
-    let mut exposed = Exposed { set: 0.0, item_of_leader: gain(&passed, &result, &own[ring[0]], &own[ring[1]]) };
-    let successors = (own.len() - 1) as f64;
-    for (place, &predecessor) in ring[..ring.len() - 1].iter().enumerate() {
-        exposed.set += f64::from(u8::from(real(&passed) == own[predecessor])) / successors;
-        passed.iter_mut().zip(&own[ring[place + 1]]).for_each(|(passed, own)| *passed += own);
-    }
-    exposed
+    Ok(exposed)
 }
 
 /// How much more often a claim about an item is right when it is chosen from what was passed on
@@ -110,45 +158,61 @@ fn gain(passed: &[u64], result: &[u64], theirs: &[u64], mine: &[u64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::SeedableRng;
 
     #[test]
     fn the_last_pass_finds_the_largest_and_its_only_owner_loses_little() {
         let mut claims = Claims::default();
-        let mut rng = StdRng::seed_from_u64(1);
-        for _ in 0..500 {
-            claims.look_for_largest(&[3, 900, 40, 0, 7], &mut rng);
+        let mut coins = Coins::danger_from_seed(1);
+        let ends = [Some((2, 2)), Some((899, 899)), Some((39, 39)), None, Some((6, 6))];
+        for _ in 0..300 {
+            claims.look_for_extremes(&ends, 1000, &mut coins).unwrap();
         }
-        assert_eq!((claims.made(), claims.result), (2500.0, 500.0));
-        assert!(claims.passed_on[PASSES - 1] >= 500.0, "its owner passes it on: {claims:?}");
-        assert!(claims.passed_on[0] < 300.0, "all hide what they have in the first pass: {claims:?}");
+        // The least and the greatest value have one owner each.
+        assert_eq!((claims.made(), claims.result), (3000.0, 600.0));
+        assert!(claims.passed_on[PASSES - 1] >= 600.0, "its owner passes it on: {claims:?}");
+        assert!(claims.passed_on[0] < 360.0, "all hide what they have in the first pass: {claims:?}");
         let gained = claims.gained();
         assert!((0.0..0.2).contains(&gained), "{gained}");
         let mut alike = Claims::default();
-        for _ in 0..100 {
-            alike.look_for_largest(&[5; 4], &mut rng);
+        for _ in 0..50 {
+            alike.look_for_extremes(&[Some((5, 5)); 4], 10, &mut coins).unwrap();
         }
         assert_eq!(alike.gained(), 0.0, "where all have the same, the result tells it");
     }
 
     #[test]
     fn masked_sums_tell_nothing() {
-        let mut rng = StdRng::seed_from_u64(1);
-        assert_eq!((0..1000).map(|_| disclosed_by_sum(&[3, 4, 5, 6], &mut rng)).sum::<u64>(), 0);
+        let mut coins = Coins::danger_from_seed(1);
+        let own = [vec![3, 4, 9], vec![5], vec![], vec![0, 15]];
+        for _ in 0..100 {
+            let mut terms = Terms::default();
+            terms.look_for_median(&own, 16, &mut coins).unwrap();
+            let median = Terms { disclosed: 0, passed_on: 4 * 5 };
+            assert_eq!(terms, median, "four custodians, the number of values, and four probes");
+            terms.add_sizes(&[[3, 0], [1, 0], [0, 0], [1, 1]], &mut coins).unwrap();
+            assert_eq!(terms, Terms { passed_on: 4 * 5 + 4 * 2, ..median });
+        }
+    }
+
+    #[test]
+    fn a_term_that_is_passed_on_as_it_is_counts_as_disclosed() {
+        let mut terms = Terms::default();
+        terms.hear(&[HeardTerm { own: 3, passed_on: 3 }, HeardTerm { own: 3, passed_on: 4 }]);
+        assert_eq!(terms, Terms { disclosed: 1, passed_on: 2 });
     }
 
     #[test]
     fn without_dummy_items_the_leader_shows_its_set_and_its_successor_alone_can_tell() {
-        let mut rng = StdRng::seed_from_u64(1);
+        let mut coins = Coins::danger_from_seed(1);
         let apart: Vec<Vec<u64>> =
             (0..5).map(|owner| (0..5).map(|item| u64::from(item == owner) * 2).collect()).collect();
-        let exposed = union(&apart, 0, &mut rng);
+        let exposed = union(&apart, 0, &mut coins).unwrap();
         assert_eq!(exposed.set, 0.25, "one of four successors");
         // Of the eight items that are not one's own, two are the predecessor's.
         assert_eq!(exposed.item_of_leader, 0.75);
         let alike = vec![vec![3, 3]; 5];
-        assert_eq!(union(&alike, 0, &mut rng).item_of_leader, 0.0, "all have every item");
-        let hidden: f64 = (0..200).map(|_| union(&apart, 20, &mut rng).set).sum::<f64>() / 200.0;
+        assert_eq!(union(&alike, 0, &mut coins).unwrap().item_of_leader, 0.0, "all have every item");
+        let hidden = unions(&apart, 4, 100, &mut coins).unwrap().set;
         assert!(hidden < 0.05, "dummy items hide the set: {hidden}");
     }
 
@@ -156,8 +220,8 @@ mod tests {
     fn dummy_items_that_are_more_than_the_result_has_are_taken_off() {
         // One item, which the leader has twice and nobody else: dummies of it hide nothing.
         let own = [vec![2, 0], vec![0, 3], vec![0, 1]];
-        let mut rng = StdRng::seed_from_u64(3);
-        let exposed: Vec<f64> = (0..100).map(|_| union(&own, 1, &mut rng).set).collect();
+        let mut coins = Coins::danger_from_seed(3);
+        let exposed: Vec<f64> = (0..100).map(|_| union(&own, 1, &mut coins).unwrap().set).collect();
         assert!(exposed.iter().any(|&set| set > 0.0) && exposed.contains(&0.0));
     }
 }

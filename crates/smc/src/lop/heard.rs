@@ -14,6 +14,7 @@ use crate::median::Medians;
 use crate::message::{Body, Item};
 use crate::roster::{Question, Roster};
 use crate::simulate;
+use crate::sum::Sums;
 
 /// A custodian's own word for a greatest value, 0 where it has no value, and the word that it
 /// passed on in each pass.
@@ -59,9 +60,21 @@ pub fn hear_extremes(
     Ok([lane(0), lane(1)])
 }
 
+/// Two sums at once, as of the sizes of both sides of a cut. By custodian and sum.
+pub fn hear_sums(own: &[[u64; 2]], coins: &mut Coins) -> Result<Vec<HeardTerm>, Fault> {
+    let inquiries = own.iter().map(|own| Sums::new(own.to_vec())).collect();
+    let (_, heard) = listen(inquiries, By::Ring(Chances::default()), coins)?;
+    let mut terms = Vec::with_capacity(2 * own.len());
+    for (custodian, own) in own.iter().enumerate() {
+        for (lane, &own) in own.iter().enumerate() {
+            terms.extend(heard.word(custodian, 0, lane).map(|passed_on| HeardTerm { own, passed_on }));
+        }
+    }
+    Ok(terms)
+}
+
 /// The sums by which a median is found, one after the other: how many values there are, and how
-/// many
-/// lie at or below each probe. By custodian.
+/// many lie at or below each probe. By custodian.
 pub fn hear_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<Vec<HeardTerm>, Fault> {
     let inquiries = own.iter().map(|own| Medians::new(vec![(own.clone(), domain)])).collect();
     let (concluded, heard) = listen(inquiries, By::Ring(Chances::default()), coins)?;
@@ -119,6 +132,21 @@ mod tests {
             assert!(heard.iter().all(|one| one.passed_on.len() == 6), "{heard:?}");
             assert!(heard.iter().all(|one| one.passed_on[5] >= one.own && one.passed_on.is_sorted()), "{heard:?}");
             assert!(heard.iter().any(|one| one.passed_on[5] == 9), "{heard:?}");
+        }
+    }
+
+    #[test]
+    fn both_sums_of_all_custodians_are_heard_and_hidden() {
+        let mut coins = Coins::danger_from_seed(5);
+        let terms = hear_sums(&[[3, 4], [0, 7], [5, 0]], &mut coins).unwrap();
+        assert_eq!(terms.iter().map(|term| term.own).collect::<Vec<_>>(), [3, 4, 0, 7, 5, 0]);
+        assert!(terms.iter().all(|term| term.passed_on != term.own), "{terms:?}");
+        // From one custodian to the next, the words grow by what the next one has; between the last
+        // and the first lies the mask.
+        let words = |lane: usize| terms.iter().skip(lane).step_by(2).map(|term| (term.own, term.passed_on));
+        for lane in [0, 1] {
+            let follows = |&(_, before): &(u64, u64)| words(lane).any(|(own, after)| after == before.wrapping_add(own));
+            assert!(words(lane).collect::<Vec<_>>().iter().filter(|one| follows(one)).count() >= 2, "{terms:?}");
         }
     }
 

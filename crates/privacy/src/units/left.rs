@@ -108,3 +108,50 @@ impl<'a> UnitsLeft<'a> {
         if self.lost_units > self.units_allowed { self.rows.entries.len() as u64 } else { self.lost }
     }
 }
+
+/// The units that fail in one round, each once.
+pub(super) struct Failing<'a> {
+    of: &'a UnitRows,
+    fails: Vec<bool>,
+    units: Vec<u32>,
+    rows: u64,
+    /// How many rows and units more may be suppressed.
+    rows_allowed: u64,
+    units_allowed: u64,
+}
+
+impl<'a> Failing<'a> {
+    /// None yet.
+    pub(super) fn none(left: &UnitsLeft<'a>) -> Failing<'a> {
+        Failing {
+            of: left.rows,
+            fails: vec![false; left.rows.len()],
+            units: Vec::new(),
+            rows: 0,
+            rows_allowed: left.rows_allowed.saturating_sub(left.lost),
+            units_allowed: left.units_allowed.saturating_sub(left.lost_units),
+        }
+    }
+
+    pub(super) fn add(&mut self, units: &[u32]) {
+        for &unit in units {
+            if !std::mem::replace(&mut self.fails[unit as usize], true) {
+                self.units.push(unit);
+                self.rows += self.of.count_of(unit as usize);
+            }
+        }
+    }
+
+    /// Whether they are more than may be suppressed: which others fail does not matter then.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.rows > self.rows_allowed || self.units.len() as u64 > self.units_allowed
+    }
+
+    pub(super) fn have_all(&self, units: &[u32]) -> bool {
+        units.iter().all(|&unit| self.fails[unit as usize])
+    }
+
+    pub(super) fn into_units(self) -> Vec<u32> {
+        self.units
+    }
+}

@@ -34,6 +34,8 @@ mod by_class;
 mod class;
 mod judged;
 mod left;
+mod looks;
+mod settled;
 mod signatures;
 
 use foldhash::fast::FixedState;

@@ -153,6 +153,13 @@ impl Sample {
         pairs
     }
 
+    /// How many pairs of all its rows disagree on a column.
+    #[cfg(test)]
+    pub(super) fn disagreeing(&self, from: &[usize], to: usize) -> u64 {
+        let pairs = self.pairs(from, self.rows);
+        (0..).find(|&most| !self.more_disagree(&pairs, to, most)).unwrap_or_default()
+    }
+
     /// Whether more than `most` pairs disagree on a column.
     fn more_disagree(&self, pairs: &[(u32, u32)], to: usize, most: u64) -> bool {
         if pairs.len() as u64 <= most {

@@ -109,7 +109,9 @@ impl Judge {
         let views = self.views(set, rows, &places);
         let achieved = self.rules.iter().enumerate().map(|(number, rule)| {
             let mut measuring = Measuring::new(rule, self.tables(number, rows, kept), rows);
-            self.look_at_units(number, terms, view_of(&views, rule), rows, kept, &[], &mut measuring);
+            let view = view_of(&views, rule);
+            let by_class = ByClass::new(rows, view, kept, &[]);
+            self.look_at_units(number, terms, view, rows, kept, &by_class, &mut measuring);
             measuring.achieved()
         });
         achieved.collect()
@@ -188,13 +190,13 @@ impl Judge {
             }
             let rule = &self.rules[number];
             let view = view_of(views, rule);
-            let settled =
-                self.settling(number, terms, left.rows).map(|settling| settling.classes(left.rows, view, &left.kept));
-            let settled = settled.unwrap_or_default();
-            self.fail_rows(number, view, left, &settled, &mut failing);
+            let settling = self.settling(number, terms, left.rows);
+            let settled = settling.map(|settling| settling.classes(left.rows, view, &left.kept)).unwrap_or_default();
+            let by_class = ByClass::new(left.rows, view, &left.kept, &settled);
+            self.fail_rows(number, left, &by_class, &mut failing);
             let tables = self.tables(number, left.rows, &left.kept);
             let mut judging = Judging { rule, tables, failing: &mut failing };
-            self.look_at_units(number, terms, view, left.rows, &left.kept, &settled, &mut judging);
+            self.look_at_units(number, terms, view, left.rows, &left.kept, &by_class, &mut judging);
         }
         let failed = failing.into_units();
         left.lose_all(&failed);
@@ -213,16 +215,8 @@ impl Judge {
         is_shown.then(|| Settling { codes, missing: terms.missing[number], units: rule.core().rows, values })
     }
 
-    /// The units with rows in a class that fails by its rows, as it would without units. Nothing is
-    /// asked about classes that are `settled`.
-    fn fail_rows(
-        &self,
-        number: usize,
-        view: &UnitView,
-        left: &UnitsLeft<'_>,
-        settled: &[bool],
-        failing: &mut Failing<'_>,
-    ) {
+    /// The units with rows in a class that fails by its rows, as it would without units.
+    fn fail_rows(&self, number: usize, left: &UnitsLeft<'_>, by_class: &ByClass, failing: &mut Failing<'_>) {
         let rule = &self.rules[number];
         let Some(codes) =
             rule.protect.filter(|_| rule.needs_values()).and_then(|protect| left.rows.values[protect].as_ref())
@@ -232,7 +226,6 @@ impl Judge {
         };
         let released = rule.compares_with_table().then(|| self.rows_by_value(rule, left));
         let released = Distribution::new(released.unwrap_or_default(), rule.tree.as_ref());
-        let by_class = ByClass::new(left.rows, view, &left.kept, settled);
         let mut values: Vec<(u32, u32)> = Vec::new();
         let mut sorted: Vec<u32> = Vec::new();
         for members in by_class.iter() {
@@ -290,9 +283,9 @@ impl Judge {
         counts.map(|counts| Distribution::new(counts, rule.tree.as_ref())).collect()
     }
 
-    /// Shows every set of units that a rule must hold for: those of each class that is not
-    /// `settled` and, where the attacker knows every row, those that fit the units of each
-    /// signature, class by class. Where more units can do no worse, parts of a set are shown first.
+    /// Shows every set of units that a rule must hold for: those of each class listed and, where the
+    /// attacker knows every row, those that fit the units of each signature, class by class. Where
+    /// more units can do no worse, parts of a set are shown first.
     #[expect(clippy::too_many_arguments, reason = "a rule over units of a table, and what is asked about them")]
     fn look_at_units(
         &self,
@@ -301,7 +294,7 @@ impl Judge {
         view: &UnitView,
         rows: &UnitRows,
         kept: &[bool],
-        settled: &[bool],
+        by_class: &ByClass,
         looks: &mut dyn Looks,
     ) {
         let rule = &self.rules[number];
@@ -318,7 +311,7 @@ impl Judge {
         let mut values: Vec<u32> = Vec::new();
         // A link shows what else the units of a class have.
         let elsewhere = codes.filter(|_| terms.linked && terms.several_values[number]);
-        for members in ByClass::new(rows, view, kept, settled).iter() {
+        for members in by_class.iter() {
             about.clear();
             about.extend(members.chunk_by(|a, b| a.0 == b.0).map(|of_unit| of_unit[0].0));
             if looks.pass_over(&about) {

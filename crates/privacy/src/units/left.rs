@@ -80,6 +80,9 @@ impl<'a> UnitsLeft<'a> {
                 *last = unit as u32;
             }
         }
+        if !found.iter().any(|&(units, _)| units > 0 && u64::from(units) < needed) {
+            return Vec::new();
+        }
         let enough = |row: usize| u64::from(found[view.class_of_row[row] as usize].0) >= needed;
         self.failing(|&unit| !self.rows.rows_of(unit).all(enough))
     }

@@ -49,7 +49,8 @@ impl Signatures {
     /// class of every row, below `classes_max`.
     pub(super) fn new(rows: &UnitRows, class_of_row: &[u32], classes_max: usize, equal: bool) -> Signatures {
         let hasher = FixedState::default();
-        let mut table: HashTable<u32> = HashTable::new();
+        // With the hash, so that other groups need not be looked at.
+        let mut table: HashTable<(u64, u32)> = HashTable::with_capacity(rows.len() / 4);
         let mut found = Signatures {
             of_unit: vec![NONE; rows.len()],
             starts: vec![0],
@@ -65,13 +66,14 @@ impl Signatures {
             signature.extend_from_slice(&class_of_row[rows.rows_of(unit)]);
             signature.sort_unstable();
             let hash = hasher.hash_one(signature.as_slice());
-            let group = match table.find(hash, |&group| found.classes_of(group) == signature) {
-                Some(&group) => group,
+            let is_equal = |&(other, group): &(u64, u32)| other == hash && found.classes_of(group) == signature;
+            let group = match table.find(hash, is_equal) {
+                Some(&(_, group)) => group,
                 None => {
                     let group = found.len() as u32;
                     found.classes.extend_from_slice(&signature);
                     found.starts.push(found.classes.len() as u32);
-                    table.insert_unique(hash, group, |&group| hasher.hash_one(found.classes_of(group)));
+                    table.insert_unique(hash, (hash, group), |&(hash, _)| hash);
                     group
                 }
             };

@@ -82,27 +82,30 @@ impl Sample {
     /// The candidates without the right sides that some pairs refute.
     pub(super) fn not_refuted(&self, candidates: Vec<Candidate>, tolerance: Ratio) -> Vec<Candidate> {
         let left = parallel::map_items(candidates, |_, candidate| {
-            let right = self.right_sides(&candidate.from, &candidate.to, tolerance);
-            Candidate::new(&candidate.from, &candidate.to, |at| right[at])
+            let (right, mostly_unique) = self.right_sides(&candidate.from, &candidate.to, tolerance);
+            let left = Candidate::new(&candidate.from, &candidate.to, |at| right[at]);
+            left.map(|left| Candidate { mostly_unique, ..left })
         });
         left.into_iter().flatten().collect()
     }
 
-    /// For each right side, whether it is left.
-    fn right_sides(&self, from: &[usize], to: &[usize], tolerance: Ratio) -> Vec<bool> {
-        let mut is_left = vec![true; to.len()];
+    /// For each right side, whether it is left; and whether most values of the left side are known
+    /// to occur once.
+    fn right_sides(&self, from: &[usize], to: &[usize], tolerance: Ratio) -> (Vec<bool>, bool) {
+        let (mut is_left, mut mostly_unique) = (vec![true; to.len()], false);
         let mut rows = (ROWS_MIN as usize).min(self.rows);
         loop {
             let most = self.most(rows, tolerance);
             // Each pair has two rows.
             if rows as u64 / 2 > most {
                 let pairs = self.pairs(from, rows);
+                mostly_unique = rows as u64 == self.table_rows && 8 * pairs.len() < rows;
                 for (to, is_left) in to.iter().zip(&mut is_left).filter(|(_, is_left)| **is_left) {
                     *is_left = !self.more_disagree(&pairs, *to, most);
                 }
             }
             if rows == self.rows || !is_left.contains(&true) {
-                return is_left;
+                return (is_left, mostly_unique);
             }
             rows = rows.saturating_mul(MORE_ROWS).min(self.rows);
         }

@@ -91,7 +91,7 @@ impl Judge {
     ) -> Vec<bool> {
         let places: Vec<u32> = (0..set.len() as u32).collect();
         let mut left = UnitsLeft::all(rows, u64::MAX, u64::MAX);
-        left.kept.copy_from_slice(kept);
+        (0..kept.len()).filter(|&unit| !kept[unit]).for_each(|unit| left.lose(unit));
         self.lose_by_rules(terms, &self.views(set, rows, &places), &mut left);
         kept.iter().zip(&left.kept).map(|(before, after)| *before && !after).collect()
     }
@@ -140,7 +140,7 @@ impl Judge {
                 let of_base: Vec<u32> = places.iter().map(|&place| class_of(place)).collect();
                 let class_of_row = rows.entries.iter().map(|&entry| of_base[entry as usize]).collect();
                 let classes = grouping.as_ref().map_or(set.len(), |grouping| grouping.sizes.len());
-                UnitView { know, class_of_row, classes, signatures: OnceCell::new() }
+                UnitView { know, class_of_row, classes, signatures: OnceCell::new(), units: OnceCell::new() }
             })
             .collect()
     }

@@ -23,6 +23,8 @@ pub(super) struct Signatures {
     /// The group of every unit; [`NONE`] for units that have no rows, and for those of one row
     /// unless only equal ones fit: what fits one row are the units of its class.
     of_unit: Vec<u32>,
+    /// How many units every group has.
+    units: Vec<u32>,
     /// Where the classes of every group begin, and the end.
     starts: Vec<u32>,
     /// Ascending within a group; all are below `classes_max`.
@@ -53,6 +55,7 @@ impl Signatures {
         let mut table: HashTable<(u64, u32)> = HashTable::with_capacity(rows.len() / 4);
         let mut found = Signatures {
             of_unit: vec![NONE; rows.len()],
+            units: Vec::new(),
             starts: vec![0],
             classes: Vec::new(),
             classes_max,
@@ -73,11 +76,13 @@ impl Signatures {
                     let group = found.len() as u32;
                     found.classes.extend_from_slice(&signature);
                     found.starts.push(found.classes.len() as u32);
+                    found.units.push(0);
                     table.insert_unique(hash, (hash, group), |&(hash, _)| hash);
                     group
                 }
             };
             found.of_unit[unit] = group;
+            found.units[group as usize] += 1;
         }
         found
     }
@@ -95,6 +100,14 @@ impl Signatures {
                 counts[group as usize] += 1;
             }
         }
+        counts
+    }
+
+    /// How many units every group has, without those that are gone.
+    pub(super) fn counts_without(&self, gone: &[u32]) -> Vec<u32> {
+        let mut counts = self.units.clone();
+        let groups = gone.iter().filter_map(|&unit| self.of_unit(unit as usize));
+        groups.for_each(|group| counts[group as usize] -= 1);
         counts
     }
 
@@ -254,6 +267,8 @@ mod tests {
             let equal = rng.random_bool(0.3);
             let signatures = Signatures::new(&rows, &class_of_row, classes as usize, equal);
             let counts = signatures.counts(&kept);
+            let gone: Vec<u32> = (0..units.len() as u32).filter(|&unit| !kept[unit as usize]).collect();
+            assert_eq!(signatures.counts_without(&gone), counts, "seed {seed}");
             for unit in 0..units.len() {
                 let own = &units[unit];
                 let group = signatures.of_unit(unit);

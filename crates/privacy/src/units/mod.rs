@@ -210,3 +210,6 @@ pub fn numbered(columns: &[&Codes], rows: usize) -> (Vec<u32>, usize) {
     }
     (of_row, count)
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,7 @@ fn random_case(seed: u64) -> Case {
     let units = rng.random_range(1..60usize);
     let rows = units + [0, 5, 60, 150][rng.random_range(0..4)];
     let of_row: Vec<u32> =
-        (0..rows).map(|row| if row < units { row } else { rng.random_range(0..units) } as u32).collect();
+        (0..rows).map(|row| (if row < units { row } else { rng.random_range(0..units) }) as u32).collect();
     let one_value = rng.random_bool(0.2);
     let missing = rng.random_bool(0.4).then_some(VALUES - 1);
     let values = rng.random_range(1..=VALUES);
@@ -44,7 +44,7 @@ fn random_case(seed: u64) -> Case {
         protected = of_row.iter().map(|&unit| unit * 7 % values).collect();
     }
     let context = Context { missing, ..Context::default() };
-    let mut bound = |know: Vec<usize>, models: &[Model]| BoundRule {
+    let bound = |know: Vec<usize>, models: &[Model]| BoundRule {
         know,
         protect: Some(2),
         guarantees: models.iter().map(|model| guarantee(model, &context).unwrap()).collect(),

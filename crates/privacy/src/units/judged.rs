@@ -345,10 +345,9 @@ impl Judge {
                 continue;
             }
             let own = signatures.classes_of(group);
+            // Found one by one, since some may be enough, and kept for the next class.
+            let mut more = signatures.fitting(group);
             fitting.clear();
-            if growth == Growth::Any {
-                fitting.extend(signatures.fitting(group));
-            }
             if let Some(codes) = elsewhere {
                 // Units with equal signatures alone fit.
                 class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
@@ -360,21 +359,31 @@ impl Judge {
                     break;
                 }
                 class.clear();
-                // Found one by one where some may be enough.
-                let one_by_one = (growth != Growth::Any).then(|| signatures.fitting(group)).into_iter().flatten();
-                let is_enough = one_by_one.chain(fitting.iter().copied()).any(|other| match codes {
-                    None => {
-                        class.units += members.of(other).len() as u64;
-                        growth.is_enough(&mut class, looks)
+                let mut next = 0;
+                let is_enough = loop {
+                    if next == fitting.len() {
+                        let Some(other) = more.next() else { break false };
+                        fitting.push(other);
                     }
-                    Some(codes) => members.of(other).iter().any(|&unit| {
-                        let own = rows.rows_of(unit as usize).filter(|&row| view.class_of_row[row] == looked_at);
-                        values.clear();
-                        values.extend(own.map(|row| codes[row]));
-                        class.add(&mut values);
-                        growth.is_enough(&mut class, looks)
-                    }),
-                });
+                    let others = members.of(fitting[next]);
+                    next += 1;
+                    let is_enough = match codes {
+                        None => {
+                            class.units += others.len() as u64;
+                            growth.is_enough(&mut class, looks)
+                        }
+                        Some(codes) => others.iter().any(|&unit| {
+                            let own = rows.rows_of(unit as usize).filter(|&row| view.class_of_row[row] == looked_at);
+                            values.clear();
+                            values.extend(own.map(|row| codes[row]));
+                            class.add(&mut values);
+                            growth.is_enough(&mut class, looks)
+                        }),
+                    };
+                    if is_enough {
+                        break true;
+                    }
+                };
                 if !is_enough {
                     class.count();
                     looks.look(&class, about);

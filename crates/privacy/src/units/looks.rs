@@ -91,7 +91,7 @@ impl<'m> Measuring<'m> {
     }
 
     pub(super) fn achieved(self) -> Vec<Achieved> {
-        let failing_rows = |failing: &Vec<bool>| {
+        let failing_rows = |failing: &Vec<bool>| -> u64 {
             let failing = failing.iter().enumerate().filter(|(_, failing)| **failing);
             failing.map(|(unit, _)| self.rows.count_of(unit)).sum()
         };

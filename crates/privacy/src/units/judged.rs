@@ -373,12 +373,9 @@ impl Judge {
                             growth.is_enough(&mut class, looks)
                         }
                         Some(codes) => others.iter().any(|&unit| {
+                            let own = rows.rows_of(unit as usize).filter(|&row| view.class_of_row[row] == looked_at);
                             values.clear();
-                            for row in rows.rows_of(unit as usize) {
-                                if view.class_of_row[row] == looked_at {
-                                    values.push(codes[row]);
-                                }
-                            }
+                            values.extend(own.map(|row| codes[row]));
                             class.add(&mut values);
                             growth.is_enough(&mut class, looks)
                         }),

@@ -9,12 +9,6 @@
 //! The rows are collected once for all left sides, one at random of each of equal parts of the
 //! table, and ordered so that those at the beginning are spread over the table too: a few thousand
 //! refute nearly all left sides, and the others meet more.
-//!
-//! Were a dependency to deviate in as many rows as it may, the share t, then n rows would have t·n of
-//! them but for chance, which adds six standard deviations and a few rows in none of billions of
-//! tables. Where rows are many, the left sides whose hash is in one part are looked at alone: then at
-//! most c pairs of a slot count, so that none weighs much, and the deviation is that of t·n/parts
-//! draws of at most c.
 
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
@@ -30,13 +24,7 @@ pub(super) const ROWS_MIN: u64 = 1 << 12;
 const ROWS_MAX: u64 = 1 << 19;
 const BYTES_MAX: u64 = 1 << 26;
 
-/// Slots for rows that wait for another one: they stay in the processor's cache.
-const SLOTS_MAX: usize = 1 << 17;
-
-/// Pairs that count in one slot where not all left sides are looked at.
-const OF_SLOT_MAX: u8 = 4;
-
-/// How many times more rows are looked at where the first ones do not refute all.
+/// How many times more rows are looked at where those before do not refute all.
 const MORE_ROWS: usize = 8;
 
 /// Rows of which left sides are computed at once: their keys stay in the processor's cache.
@@ -107,12 +95,11 @@ impl Sample {
         let (mut is_left, mut mostly_unique) = (vec![true; to.len()], false);
         let mut rows = (ROWS_MIN as usize).min(self.rows);
         loop {
-            let parts = parts(rows);
-            let most = self.most(rows, parts, tolerance);
+            let most = self.most(rows, tolerance);
             // Each pair has two rows.
             if rows as u64 / 2 > most {
                 let pairs = self.pairs(from, rows);
-                mostly_unique = rows as u64 == self.table_rows && 8 * pairs.len() * parts < rows;
+                mostly_unique = rows as u64 == self.table_rows && 8 * pairs.len() < rows;
                 for (to, is_left) in to.iter().zip(&mut is_left).filter(|(_, is_left)| **is_left) {
                     *is_left = !self.more_disagree(&pairs, *to, most);
                 }
@@ -120,19 +107,13 @@ impl Sample {
             if rows == self.rows || !is_left.contains(&true) {
                 return (is_left, mostly_unique);
             }
-            // Then all: in between, hardly more would be refuted.
-            let is_first = rows as u64 == ROWS_MIN;
-            rows = if is_first { self.rows.min(MORE_ROWS * rows) } else { self.rows };
+            rows = rows.saturating_mul(MORE_ROWS).min(self.rows);
         }
     }
 
-    /// The most pairs that disagree among so many rows where a dependency holds but for the
-    /// tolerance, of one of the parts of left sides.
-    fn most(&self, rows: usize, parts: usize, tolerance: Ratio) -> u64 {
-        let expected = (tolerance.floor_of(rows as u64) + 1) as f64 / parts as f64;
-        let drawn_at_once = if parts == 1 { 1.0 } else { f64::from(OF_SLOT_MAX) + 1.0 };
-        let by_chance = 6.0 * (drawn_at_once * expected).sqrt() + 16.0;
-        ((expected + by_chance) as u64).min(tolerance.floor_of(self.table_rows))
+    /// The most rows of these that a dependency of the table deviates in.
+    fn most(&self, rows: usize, tolerance: Ratio) -> u64 {
+        super::most_in_sample(tolerance, rows as u64).min(tolerance.floor_of(self.table_rows))
     }
 
     fn column(&self, column: usize) -> &(Codes, u64) {
@@ -142,13 +123,11 @@ impl Sample {
     /// Pairs that agree on all columns, no row in two of them, among the first rows. A row that
     /// waits for another one gives way where they share a slot, so that a few pairs are missed.
     fn pairs(&self, from: &[usize], rows: usize) -> Vec<(u32, u32)> {
-        const NONE: u64 = u64::MAX;
+        const NONE: u32 = u32::MAX;
         let hasher = FixedState::default();
-        let (slots, parts) = (slots(rows), parts(rows));
+        let slots = (2 * rows).next_power_of_two().max(2);
         let shift = u64::BITS - slots.ilog2();
-        // In the upper half a part of the hash, which tells most left sides apart.
-        let mut waiting = vec![NONE; slots / parts];
-        let mut counted = vec![0u8; if parts > 1 { slots / parts } else { 0 }];
+        let mut waiting = vec![NONE; slots];
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut keys: Vec<u64> = Vec::with_capacity(rows);
         let Some((one, more)) = from.split_first() else { return pairs };
@@ -165,22 +144,13 @@ impl Sample {
                 });
             }
             for row in block {
-                let key = keys[row];
-                let hash = hasher.hash_one(key);
-                let slot = (hash >> shift) as usize;
-                let Some(waits) = waiting.get_mut(slot) else { continue };
-                let (other, tag) = (*waits as u32, hash << 32);
-                if *waits == NONE || *waits >> 32 != tag >> 32 || keys[other as usize] != key {
-                    *waits = tag | row as u64;
-                    continue;
+                let slot = &mut waiting[(hasher.hash_one(keys[row]) >> shift) as usize];
+                if *slot != NONE && keys[*slot as usize] == keys[row] {
+                    pairs.push((*slot, row as u32));
+                    *slot = NONE;
+                } else {
+                    *slot = row as u32;
                 }
-                *waits = NONE;
-                match counted.get_mut(slot) {
-                    Some(counted) if *counted == OF_SLOT_MAX => continue,
-                    Some(counted) => *counted += 1,
-                    None => (),
-                }
-                pairs.push((other, row as u32));
             }
         }
         pairs
@@ -206,16 +176,6 @@ impl Sample {
             })
         })
     }
-}
-
-/// Slots for all left sides of so many rows.
-fn slots(rows: usize) -> usize {
-    (2 * rows).next_power_of_two().max(2)
-}
-
-/// Into how many parts left sides are divided, of which one is looked at.
-fn parts(rows: usize) -> usize {
-    slots(rows).div_ceil(SLOTS_MAX)
 }
 
 /// The number of a row of a part of a table: one by chance, the same at every run.

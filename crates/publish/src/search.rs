@@ -13,6 +13,7 @@
 //! counts depend on the number of threads.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -338,9 +339,14 @@ impl<'a, const W: usize> LatticeSearch<'a, W> {
 
     /// Judges rows and, where they belong to units and the rows do not fail already, units.
     fn verdict(&self, counted: &CountedSet<W>) -> SeenNode<W> {
+        // Both may ask for the places.
+        let shared = OnceCell::new();
         let verdict = {
             let judge = self.problem.judge;
-            judge.judge(&counted.set, &self.protected, &counted.levels, || self.sets.places(counted))
+            judge.judge(&counted.set, &self.protected, &counted.levels, || match self.unit_rows {
+                Some(_) => shared.get_or_init(|| self.sets.places(counted)).clone(),
+                None => self.sets.places(counted),
+            })
         };
         let seen = SeenNode { verdict, set: counted.set.clone(), units: None };
         let (Some(rows), Some(terms)) = (&self.unit_rows, self.problem.judge.unit_terms()) else { return seen };
@@ -348,13 +354,13 @@ impl<'a, const W: usize> LatticeSearch<'a, W> {
         if at_least >= self.failing_from() {
             return SeenNode { verdict: Verdict { kept: None, ..seen.verdict }, ..seen };
         }
-        let places = self.sets.places(counted);
-        let found = self.problem.judge.judge_units(terms, &counted.set, rows, &places);
+        let places = shared.get_or_init(|| self.sets.places(counted));
+        let found = self.problem.judge.judge_units(terms, &counted.set, rows, places);
         let at_least = found.at_least.max(at_least);
         let Some(units) = found.kept else {
             return SeenNode { verdict: Verdict { at_least, suppressed: at_least, kept: None }, ..seen };
         };
-        let (set, kept) = counted.set.parted(&rows.rows_lost(counted.set.len(), &places, &units));
+        let (set, kept) = counted.set.parted(&rows.rows_lost(counted.set.len(), places, &units));
         let verdict = Verdict { at_least, suppressed: found.suppressed, kept: Some(kept) };
         SeenNode { verdict, set: Arc::new(set), units: Some((units, found.suppressed_units)) }
     }

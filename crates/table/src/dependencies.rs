@@ -10,17 +10,20 @@
 //! is small where a dependency is real.
 //!
 //! The work is done on codes. Left sides that cannot repeat often enough to be evidence are not
-//! looked at. A scan counts a sample for each of the others (whole groups where there are many),
-//! which refutes nearly all; another one counts what is left exactly. Of left sides that hardly
-//! repeat, a scan before it marks those that may, so that the rows of others are passed over.
+//! looked at. Pairs of rows that disagree refute nearly all of the others in a sample that is
+//! collected once. A scan counts a sample for each left side that remains (whole groups where there
+//! are many); another one counts what is left exactly. Of left sides that hardly repeat, a scan
+//! before it marks those that may, so that the rows of others are passed over.
 
 mod repeats;
+mod sample;
 mod tally;
 
 use std::cmp::Ordering;
 
 use crate::engine::{CodeChunk, Engine, EngineAnswer};
 use crate::{Codes, Progress, Ratio, TableError, parallel};
+use sample::Sample;
 use tally::{DependencyTally, GroupedTally, Sampling};
 
 /// A dependency in a table.
@@ -64,6 +67,13 @@ pub fn find(
     let pairs = pairs_of(wanted.from);
     let singles: Vec<Vec<usize>> = wanted.from.iter().map(|&column| vec![column]).collect();
     let tests = wanted.to.len() * (singles.len() + pairs.len());
+    let sample = if engine.profile().rows as u64 > sample::ROWS_MIN {
+        let columns = wanted.from.iter().chain(wanted.to).copied().collect();
+        let Some(sample) = Sample::collect(engine, columns, progress)? else { return Ok(None) };
+        Some(sample)
+    } else {
+        None
+    };
     for sides in [singles, pairs] {
         // What one column determines, a pair with it does too.
         let candidates: Vec<(Vec<usize>, Vec<usize>)> = sides
@@ -75,7 +85,8 @@ pub fn find(
             })
             .filter(|(_, to): &(Vec<usize>, Vec<usize>)| !to.is_empty())
             .collect();
-        let Some(of_sides) = examine(engine, &candidates, wanted.tolerance, tests, progress)? else { return Ok(None) };
+        let terms = Terms { tolerance: wanted.tolerance, tests, sample: sample.as_ref() };
+        let Some(of_sides) = examine(engine, &candidates, terms, progress)? else { return Ok(None) };
         found.extend(of_sides);
     }
     Ok(Some(found))
@@ -129,11 +140,19 @@ impl Candidate {
     }
 }
 
+/// What candidates are judged by.
+#[derive(Clone, Copy)]
+struct Terms<'a> {
+    tolerance: Ratio,
+    /// How many dependencies are examined in all.
+    tests: usize,
+    sample: Option<&'a Sample>,
+}
+
 fn examine(
     engine: &dyn Engine,
     candidates: &[(Vec<usize>, Vec<usize>)],
-    tolerance: Ratio,
-    tests: usize,
+    Terms { tolerance, tests, sample }: Terms<'_>,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<TableDependency>>, TableError> {
     let profile = engine.profile();
@@ -152,6 +171,9 @@ fn examine(
         Candidate::new(from, to, |at| may_be_real(repeated, to[at]))
     });
     let mut left: Vec<Candidate> = left.collect();
+    if let Some(sample) = sample {
+        left = sample.not_refuted(left, tolerance);
+    }
     if rows > tally::SAMPLE_ROWS {
         let sampled = left.iter();
         let sampled = sampled

@@ -12,20 +12,29 @@ pub(super) struct ByClass {
 }
 
 impl ByClass {
-    pub(super) fn new(rows: &UnitRows, view: &UnitView, kept: &[bool]) -> ByClass {
+    /// Without the classes that are `passed_over`; none is where it is empty.
+    pub(super) fn new(rows: &UnitRows, view: &UnitView, kept: &[bool], passed_over: &[bool]) -> ByClass {
         let mut starts = vec![0u32; view.classes + 1];
-        let kept_units = || (0..rows.len()).filter(|&unit| kept[unit]);
-        for unit in kept_units() {
-            rows.rows_of(unit).for_each(|row| starts[view.class_of_row[row] as usize + 1] += 1);
+        // Few rows, where most are passed over.
+        let mut listed: Vec<(u32, u32)> = Vec::new();
+        if !passed_over.is_empty() && !passed_over.contains(&false) {
+            return ByClass { starts, rows: listed };
+        }
+        for unit in (0..rows.len()).filter(|&unit| kept[unit]) {
+            for row in rows.rows_of(unit) {
+                let class = view.class_of_row[row] as usize;
+                if passed_over.is_empty() || !passed_over[class] {
+                    starts[class + 1] += 1;
+                    listed.push((unit as u32, row as u32));
+                }
+            }
         }
         (0..view.classes).for_each(|class| starts[class + 1] += starts[class]);
-        let (mut next, mut sorted) = (starts.clone(), vec![(0u32, 0u32); starts[view.classes] as usize]);
-        for unit in kept_units() {
-            for row in rows.rows_of(unit) {
-                let next = &mut next[view.class_of_row[row] as usize];
-                sorted[*next as usize] = (unit as u32, row as u32);
-                *next += 1;
-            }
+        let (mut next, mut sorted) = (starts.clone(), vec![(0u32, 0u32); listed.len()]);
+        for &(unit, row) in &listed {
+            let next = &mut next[view.class_of_row[row as usize] as usize];
+            sorted[*next as usize] = (unit, row);
+            *next += 1;
         }
         ByClass { starts, rows: sorted }
     }

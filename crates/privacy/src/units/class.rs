@@ -20,11 +20,15 @@ use crate::{Class, Distribution, Guarantee, Model};
 pub(crate) struct UnitClass {
     /// Units in all.
     pub(crate) units: u64,
+    /// From how many units on a part is looked at again.
+    pub(super) shown_at: u64,
     all: UnitValues,
     /// The same among the units that have a known value, by their known values; only where some
     /// unit has several values.
     known: UnitValues,
     missing: Option<u32>,
+    /// The known values that some unit has alone, and how many do.
+    single: Vec<(u32, u32)>,
 }
 
 #[derive(Debug, Default)]
@@ -89,7 +93,7 @@ impl UnitClass {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.units = 0;
+        (self.units, self.shown_at) = (0, 0);
         self.all.clear();
         self.known.clear();
     }
@@ -127,7 +131,21 @@ impl UnitClass {
         }
     }
 
-    fn class(&self) -> Class<'_> {
+    /// The units with the known values that some of them have alone. Where models ask for numbers of
+    /// units and of different values, they hold for every set that has these units among it when
+    /// they hold for this: with o(v) > 0 for l values, M + the l − 1 largest o are fewer than N.
+    pub(crate) fn of_single_values(&mut self) -> Class<'_> {
+        let had = &self.all.had;
+        let alone = |value: &u32| (*value, had[*value as usize].1);
+        self.single.clear();
+        self.single.extend(self.all.values.iter().map(alone));
+        let missing = self.missing;
+        self.single.retain(|&(value, alone)| alone > 0 && Some(value) != missing);
+        self.single.sort_unstable();
+        Class { rows: self.units, values: &self.single }
+    }
+
+    pub(crate) fn class(&self) -> Class<'_> {
         Class { rows: self.units, values: &self.all.by_value }
     }
 

@@ -5,9 +5,10 @@ use std::cell::OnceCell;
 use hedgerow_table::frequency::FrequencySet;
 
 use super::by_class::{ByClass, MembersOf};
-use super::left::{UnitView, UnitsLeft};
+use super::left::{Failing, UnitView, UnitsLeft};
+use super::looks::{Growth, Judging, Looks, Measuring};
+use super::settled::{SINGLE_VALUES_MAX, Settling};
 use super::{KnownRows, UnitClass, UnitRows, UnitTerms};
-use crate::guarantee::ClassMeasure;
 use crate::judge::{Achieved, BoundRule};
 use crate::{Class, Distribution, Judge, OnMerge};
 
@@ -21,14 +22,6 @@ pub struct UnitVerdict {
     pub suppressed_units: u64,
     /// The units that stay, where no more are suppressed than allowed and some stay.
     pub kept: Option<Vec<bool>>,
-}
-
-/// A set of units that a guarantee must hold for, and those that are suppressed when it does not.
-struct Look<'a> {
-    class: &'a UnitClass,
-    about: &'a [u32],
-    /// Whether these are all units of the set; else more may follow.
-    whole: bool,
 }
 
 impl Judge {
@@ -98,7 +91,7 @@ impl Judge {
     ) -> Vec<bool> {
         let places: Vec<u32> = (0..set.len() as u32).collect();
         let mut left = UnitsLeft::all(rows, u64::MAX, u64::MAX);
-        left.kept.copy_from_slice(kept);
+        (0..kept.len()).filter(|&unit| !kept[unit]).for_each(|unit| left.lose(unit));
         self.lose_by_rules(terms, &self.views(set, rows, &places), &mut left);
         kept.iter().zip(&left.kept).map(|(before, after)| *before && !after).collect()
     }
@@ -115,39 +108,11 @@ impl Judge {
         let places: Vec<u32> = (0..set.len() as u32).collect();
         let views = self.views(set, rows, &places);
         let achieved = self.rules.iter().enumerate().map(|(number, rule)| {
-            let nothing = || Achieved { measures: Vec::new(), holds: true, failing_rows: 0 };
-            let mut achieved: Vec<Achieved> = rule.guarantees.iter().map(|_| nothing()).collect();
-            let mut failing = vec![vec![false; rows.len()]; rule.guarantees.len()];
-            let tables = self.tables(number, rows, kept);
+            let mut measuring = Measuring::new(rule, self.tables(number, rows, kept), rows);
             let view = view_of(&views, rule);
-            self.look_at_units(number, terms, view, rows, kept, &mut |look| {
-                if !look.whole {
-                    // More units do no worse.
-                    return rule.guarantees.iter().zip(&achieved).all(|(guarantee, achieved)| {
-                        let here = look.class.measure(guarantee.as_ref(), &tables[0]);
-                        achieved.holds
-                            && !achieved.measures.is_empty()
-                            && worse(&achieved.measures, here) == achieved.measures
-                    });
-                }
-                for (place, guarantee) in rule.guarantees.iter().enumerate() {
-                    for table in tables.iter().filter(|_| look.class.units > 0) {
-                        let holds = look.class.holds(guarantee.as_ref(), table);
-                        let measures = look.class.measure(guarantee.as_ref(), table);
-                        achieved[place].measures = worse(&achieved[place].measures, measures);
-                        if !holds {
-                            achieved[place].holds = false;
-                            look.about.iter().for_each(|&unit| failing[place][unit as usize] = true);
-                        }
-                    }
-                }
-                true
-            });
-            for (achieved, failing) in achieved.iter_mut().zip(&failing) {
-                let failing = failing.iter().enumerate().filter(|(_, failing)| **failing);
-                achieved.failing_rows = failing.map(|(unit, _)| rows.count_of(unit)).sum();
-            }
-            achieved
+            let by_class = ByClass::new(rows, view, kept, &[]);
+            self.look_at_units(number, terms, view, rows, kept, &by_class, &mut measuring);
+            measuring.achieved()
         });
         achieved.collect()
     }
@@ -175,7 +140,7 @@ impl Judge {
                 let of_base: Vec<u32> = places.iter().map(|&place| class_of(place)).collect();
                 let class_of_row = rows.entries.iter().map(|&entry| of_base[entry as usize]).collect();
                 let classes = grouping.as_ref().map_or(set.len(), |grouping| grouping.sizes.len());
-                UnitView { know, class_of_row, classes, signatures: OnceCell::new() }
+                UnitView { know, class_of_row, classes, signatures: OnceCell::new(), units: OnceCell::new() }
             })
             .collect()
     }
@@ -204,37 +169,54 @@ impl Judge {
         left.lost_units > before
     }
 
-    /// One round: all units that some rule fails for, judged before any of them is suppressed.
+    /// One round: all units that some rule fails for, judged before any of them is suppressed; or
+    /// more of them than may be suppressed.
     fn lose_by_rules(&self, terms: &UnitTerms, views: &[UnitView], left: &mut UnitsLeft<'_>) -> bool {
-        let mut failed: Vec<u32> = Vec::new();
-        for (number, rule) in self.rules.iter().enumerate() {
+        let mut failing = Failing::none(left);
+        // What the number of units decides costs least.
+        let (about_units, others): (Vec<usize>, Vec<usize>) =
+            (0..self.rules.len()).partition(|&number| Judge::is_about_units(&self.rules[number]));
+        for number in about_units {
+            let rule = &self.rules[number];
             let view = view_of(views, rule);
-            if Judge::is_about_units(rule) {
-                failed.extend(left.of_class_too_small(view, rule.units_needed()));
-                if terms.rows[number] == KnownRows::All {
-                    failed.extend(left.fitted_by_too_few(view, rule.units_needed(), terms.linked));
-                }
-                continue;
+            failing.add(&left.of_class_too_small(view, rule.units_needed()));
+            if terms.rows[number] == KnownRows::All && !failing.are_too_many() {
+                failing.add(&left.fitted_by_too_few(view, rule.units_needed(), terms.linked));
             }
-            self.fail_rows(number, view, left, &mut failed);
-            let tables = self.tables(number, left.rows, &left.kept);
-            self.look_at_units(number, terms, view, left.rows, &left.kept, &mut |look| {
-                let holds = rule
-                    .guarantees
-                    .iter()
-                    .all(|guarantee| tables.iter().all(|table| look.class.holds(guarantee.as_ref(), table)));
-                if !holds && look.whole {
-                    failed.extend_from_slice(look.about);
-                }
-                holds
-            });
         }
+        for number in others {
+            if failing.are_too_many() {
+                break;
+            }
+            let rule = &self.rules[number];
+            let view = view_of(views, rule);
+            let settling = self.settling(number, terms, left.rows);
+            let settled = settling.map(|settling| settling.classes(left.rows, view, &left.kept)).unwrap_or_default();
+            let by_class = ByClass::new(left.rows, view, &left.kept, &settled);
+            self.fail_rows(number, left, &by_class, &mut failing);
+            let tables = self.tables(number, left.rows, &left.kept);
+            let mut judging = Judging { rule, tables, failing: &mut failing };
+            self.look_at_units(number, terms, view, left.rows, &left.kept, &by_class, &mut judging);
+        }
+        let failed = failing.into_units();
         left.lose_all(&failed);
         !failed.is_empty()
     }
 
+    /// Where the single values of some units of a class can show that a rule holds for all of them:
+    /// what they must show.
+    fn settling<'r>(&self, number: usize, terms: &UnitTerms, rows: &'r UnitRows) -> Option<Settling<'r>> {
+        let rule = &self.rules[number];
+        let needed = rule.values_needed().filter(|needed| needed.values <= SINGLE_VALUES_MAX)?;
+        let codes = rule.protect.and_then(|protect| rows.values[protect].as_ref())?;
+        // A link shows values of other classes too.
+        let is_shown = !(terms.linked && terms.several_values[number]);
+        let values = needed.values.max(1) as usize;
+        is_shown.then(|| Settling { codes, missing: terms.missing[number], units: rule.core().rows, values })
+    }
+
     /// The units with rows in a class that fails by its rows, as it would without units.
-    fn fail_rows(&self, number: usize, view: &UnitView, left: &UnitsLeft<'_>, failed: &mut Vec<u32>) {
+    fn fail_rows(&self, number: usize, left: &UnitsLeft<'_>, by_class: &ByClass, failing: &mut Failing<'_>) {
         let rule = &self.rules[number];
         let Some(codes) =
             rule.protect.filter(|_| rule.needs_values()).and_then(|protect| left.rows.values[protect].as_ref())
@@ -244,7 +226,6 @@ impl Judge {
         };
         let released = rule.compares_with_table().then(|| self.rows_by_value(rule, left));
         let released = Distribution::new(released.unwrap_or_default(), rule.tree.as_ref());
-        let by_class = ByClass::new(left.rows, view, &left.kept);
         let mut values: Vec<(u32, u32)> = Vec::new();
         let mut sorted: Vec<u32> = Vec::new();
         for members in by_class.iter() {
@@ -259,7 +240,10 @@ impl Judge {
                 source.into_iter().chain([&released]).all(|table| guarantee.holds(class, table))
             });
             if !holds {
-                failed.extend(members.iter().map(|&(unit, _)| unit));
+                members.iter().for_each(|&(unit, _)| failing.add(&[unit]));
+            }
+            if failing.are_too_many() {
+                return;
             }
         }
     }
@@ -299,10 +283,10 @@ impl Judge {
         counts.map(|counts| Distribution::new(counts, rule.tree.as_ref())).collect()
     }
 
-    /// Shows every set of units that a rule must hold for: those of each class and, where the
+    /// Shows every set of units that a rule must hold for: those of each class listed and, where the
     /// attacker knows every row, those that fit the units of each signature, class by class. Where
-    /// more units can do no worse, parts of a set are shown first: when `visit` says that such a
-    /// part is enough, the others are not looked at.
+    /// more units can do no worse, parts of a set are shown first.
+    #[expect(clippy::too_many_arguments, reason = "a rule over units of a table, and what is asked about them")]
     fn look_at_units(
         &self,
         number: usize,
@@ -310,29 +294,43 @@ impl Judge {
         view: &UnitView,
         rows: &UnitRows,
         kept: &[bool],
-        visit: &mut dyn FnMut(Look<'_>) -> bool,
+        by_class: &ByClass,
+        looks: &mut dyn Looks,
     ) {
         let rule = &self.rules[number];
         let codes = rule.protect.filter(|_| rule.needs_values()).and_then(|protect| rows.values[protect].as_ref());
+        let one_value = codes.is_none() || !terms.several_values[number];
+        let absorbing = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() == OnMerge::Absorbing);
+        let growth = match one_value {
+            true if absorbing => Growth::Absorbing,
+            false if self.settling(number, terms, rows).is_some() => Growth::SingleValues,
+            _ => Growth::Any,
+        };
         let mut class = UnitClass::new(terms.missing[number]);
         let mut about: Vec<u32> = Vec::new();
         let mut values: Vec<u32> = Vec::new();
         // A link shows what else the units of a class have.
         let elsewhere = codes.filter(|_| terms.linked && terms.several_values[number]);
-        for members in ByClass::new(rows, view, kept).iter() {
-            class.clear();
+        for members in by_class.iter() {
             about.clear();
-            for of_unit in members.chunk_by(|a, b| a.0 == b.0) {
+            about.extend(members.chunk_by(|a, b| a.0 == b.0).map(|of_unit| of_unit[0].0));
+            if looks.pass_over(&about) {
+                continue;
+            }
+            class.clear();
+            let is_enough = members.chunk_by(|a, b| a.0 == b.0).any(|of_unit| {
                 values.clear();
                 values.extend(codes.iter().flat_map(|codes| of_unit.iter().map(|&(_, row)| codes[row as usize])));
                 class.add(&mut values);
-                about.push(of_unit[0].0);
+                growth.is_enough(&mut class, looks)
+            });
+            if !is_enough {
+                class.count();
+                looks.look(&class, &about);
             }
-            class.count();
-            visit(Look { class: &class, about: &about, whole: true });
             if let Some(codes) = elsewhere {
                 class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
-                visit(Look { class: &class, about: &about, whole: true });
+                looks.look(&class, &about);
             }
         }
         if terms.rows[number] == KnownRows::One {
@@ -340,53 +338,55 @@ impl Judge {
         }
         let signatures = view.signatures(rows, terms.linked);
         let members = MembersOf::new(signatures, kept);
-        let one_value = !terms.several_values[number];
-        let absorbing = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() == OnMerge::Absorbing);
-        let grows_better = absorbing && (codes.is_none() || one_value);
         let mut fitting: Vec<u32> = Vec::new();
-        for group in (0..signatures.len() as u32).filter(|&group| !members.of(group).is_empty()) {
-            let own = signatures.classes_of(group);
-            fitting.clear();
-            if !grows_better {
-                fitting.extend(signatures.fitting(group));
+        for group in 0..signatures.len() as u32 {
+            let about = members.of(group);
+            if about.is_empty() || looks.pass_over(about) {
+                continue;
             }
+            let own = signatures.classes_of(group);
+            // Found one by one, since some may be enough, and kept for the next class.
+            let mut more = signatures.fitting(group);
+            fitting.clear();
             if let Some(codes) = elsewhere {
                 // Units with equal signatures alone fit.
-                let about = members.of(group);
                 class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
-                visit(Look { class: &class, about, whole: true });
+                looks.look(&class, about);
             }
             for (place, looked_at) in own.chunk_by(|a, b| a == b).map(|equal| equal[0]).enumerate() {
                 // A unit with one value has it in every class.
-                if place > 0 && (codes.is_none() || one_value) {
+                if place > 0 && one_value {
                     break;
                 }
                 class.clear();
-                let about = members.of(group);
-                let mut shown_at = 1;
-                // Found one by one where some may be enough.
-                let one_by_one = grows_better.then(|| signatures.fitting(group)).into_iter().flatten();
-                let settled = one_by_one.chain(fitting.iter().copied()).any(|other| {
-                    match codes {
-                        None => class.units += members.of(other).len() as u64,
-                        Some(codes) => members.of(other).iter().for_each(|&unit| {
+                let mut next = 0;
+                let is_enough = loop {
+                    if next == fitting.len() {
+                        let Some(other) = more.next() else { break false };
+                        fitting.push(other);
+                    }
+                    let others = members.of(fitting[next]);
+                    next += 1;
+                    let is_enough = match codes {
+                        None => {
+                            class.units += others.len() as u64;
+                            growth.is_enough(&mut class, looks)
+                        }
+                        Some(codes) => others.iter().any(|&unit| {
                             let own = rows.rows_of(unit as usize).filter(|&row| view.class_of_row[row] == looked_at);
                             values.clear();
                             values.extend(own.map(|row| codes[row]));
                             class.add(&mut values);
+                            growth.is_enough(&mut class, looks)
                         }),
+                    };
+                    if is_enough {
+                        break true;
                     }
-                    // Twice as many before a part is counted again.
-                    if !grows_better || class.units < shown_at {
-                        return false;
-                    }
-                    shown_at = class.units * 2;
+                };
+                if !is_enough {
                     class.count();
-                    visit(Look { class: &class, about, whole: false })
-                });
-                if !settled {
-                    class.count();
-                    visit(Look { class: &class, about, whole: true });
+                    looks.look(&class, about);
                 }
             }
         }
@@ -395,8 +395,4 @@ impl Judge {
 
 fn view_of<'v>(views: &'v [UnitView], rule: &BoundRule) -> &'v UnitView {
     views.iter().find(|view| view.know == rule.know).expect("a view for every `know`")
-}
-
-fn worse(worst: &[ClassMeasure], here: Vec<ClassMeasure>) -> Vec<ClassMeasure> {
-    ClassMeasure::worse_of(worst.to_vec(), here)
 }

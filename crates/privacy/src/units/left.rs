@@ -13,12 +13,41 @@ pub(super) struct UnitView {
     pub(super) classes: usize,
     /// Found once: they do not depend on who is left.
     pub(super) signatures: OnceCell<Signatures>,
+    /// By class, how many units have rows there, whoever is left.
+    pub(super) units: OnceCell<Vec<u32>>,
 }
 
 impl UnitView {
     /// Always of the same rows.
     pub(super) fn signatures(&self, rows: &UnitRows, equal: bool) -> &Signatures {
         self.signatures.get_or_init(|| Signatures::new(rows, &self.class_of_row, self.classes, equal))
+    }
+
+    /// By class, how many units have rows there, without those that are gone.
+    fn units_without(&self, rows: &UnitRows, gone: &[u32]) -> Vec<u32> {
+        let mut units = self.units.get_or_init(|| self.units_of_classes(rows)).clone();
+        let mut classes: Vec<u32> = Vec::new();
+        for &unit in gone {
+            classes.clear();
+            classes.extend_from_slice(&self.class_of_row[rows.rows_of(unit as usize)]);
+            classes.sort_unstable();
+            classes.dedup();
+            classes.iter().for_each(|&class| units[class as usize] -= 1);
+        }
+        units
+    }
+
+    fn units_of_classes(&self, rows: &UnitRows) -> Vec<u32> {
+        // The units so far and the last one of them.
+        let mut found = vec![(0u32, NONE); self.classes];
+        for unit in 0..rows.len() {
+            for row in rows.rows_of(unit) {
+                let (units, last) = &mut found[self.class_of_row[row] as usize];
+                *units += u32::from(*last != unit as u32);
+                *last = unit as u32;
+            }
+        }
+        found.into_iter().map(|(units, _)| units).collect()
     }
 }
 
@@ -29,19 +58,23 @@ pub(super) struct UnitsLeft<'a> {
     /// Rows and units that are suppressed.
     pub(super) lost: u64,
     pub(super) lost_units: u64,
+    /// The units that are suppressed.
+    gone: Vec<u32>,
     rows_allowed: u64,
     units_allowed: u64,
 }
 
 impl<'a> UnitsLeft<'a> {
     pub(super) fn all(rows: &'a UnitRows, rows_allowed: u64, units_allowed: u64) -> UnitsLeft<'a> {
-        UnitsLeft { rows, kept: vec![true; rows.len()], lost: 0, lost_units: 0, rows_allowed, units_allowed }
+        let kept = vec![true; rows.len()];
+        UnitsLeft { rows, kept, lost: 0, lost_units: 0, gone: Vec::new(), rows_allowed, units_allowed }
     }
 
     pub(super) fn lose(&mut self, unit: usize) {
         if std::mem::replace(&mut self.kept[unit], false) && self.rows.count_of(unit) > 0 {
             self.lost += self.rows.count_of(unit);
             self.lost_units += 1;
+            self.gone.push(unit as u32);
         }
     }
 
@@ -71,16 +104,11 @@ impl<'a> UnitsLeft<'a> {
         if needed <= 1 {
             return Vec::new();
         }
-        // The units so far and the last one of them.
-        let mut found = vec![(0u32, NONE); view.classes];
-        for unit in (0..self.rows.len()).filter(|&unit| self.kept[unit]) {
-            for row in self.rows.rows_of(unit) {
-                let (units, last) = &mut found[view.class_of_row[row] as usize];
-                *units += u32::from(*last != unit as u32);
-                *last = unit as u32;
-            }
+        let units = view.units_without(self.rows, &self.gone);
+        if !units.iter().any(|&units| units > 0 && u64::from(units) < needed) {
+            return Vec::new();
         }
-        let enough = |row: usize| u64::from(found[view.class_of_row[row] as usize].0) >= needed;
+        let enough = |row: usize| u64::from(units[view.class_of_row[row] as usize]) >= needed;
         self.failing(|&unit| !self.rows.rows_of(unit).all(enough))
     }
 
@@ -91,7 +119,16 @@ impl<'a> UnitsLeft<'a> {
             return Vec::new();
         }
         let signatures = view.signatures(self.rows, equal);
-        let counts = signatures.counts(&self.kept);
+        let counts = signatures.counts_without(&self.gone);
+        // Groups that are few are judged before their units are looked at.
+        if signatures.len() <= self.rows.len() / 4 {
+            let is_failing = |group: u32| counts[group as usize] > 0 && !signatures.enough_fit(group, needed, &counts);
+            let failing: Vec<bool> = (0..signatures.len() as u32).map(is_failing).collect();
+            if !failing.contains(&true) {
+                return Vec::new();
+            }
+            return self.failing(|&unit| signatures.of_unit(unit).is_some_and(|group| failing[group as usize]));
+        }
         let mut judged: Vec<Option<bool>> = vec![None; signatures.len()];
         self.failing(|&unit| match signatures.of_unit(unit) {
             // What fits one row are the units of its class, which are looked at by themselves.
@@ -106,5 +143,52 @@ impl<'a> UnitsLeft<'a> {
     /// No finer levels suppress fewer rows; all where they fail by their units.
     pub(super) fn at_least(&self) -> u64 {
         if self.lost_units > self.units_allowed { self.rows.entries.len() as u64 } else { self.lost }
+    }
+}
+
+/// The units that fail in one round, each once.
+pub(super) struct Failing<'a> {
+    of: &'a UnitRows,
+    fails: Vec<bool>,
+    units: Vec<u32>,
+    rows: u64,
+    /// How many rows and units more may be suppressed.
+    rows_allowed: u64,
+    units_allowed: u64,
+}
+
+impl<'a> Failing<'a> {
+    /// None yet.
+    pub(super) fn none(left: &UnitsLeft<'a>) -> Failing<'a> {
+        Failing {
+            of: left.rows,
+            fails: vec![false; left.rows.len()],
+            units: Vec::new(),
+            rows: 0,
+            rows_allowed: left.rows_allowed.saturating_sub(left.lost),
+            units_allowed: left.units_allowed.saturating_sub(left.lost_units),
+        }
+    }
+
+    pub(super) fn add(&mut self, units: &[u32]) {
+        for &unit in units {
+            if !std::mem::replace(&mut self.fails[unit as usize], true) {
+                self.units.push(unit);
+                self.rows += self.of.count_of(unit as usize);
+            }
+        }
+    }
+
+    /// Whether they are more than may be suppressed: which others fail does not matter then.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.rows > self.rows_allowed || self.units.len() as u64 > self.units_allowed
+    }
+
+    pub(super) fn have_all(&self, units: &[u32]) -> bool {
+        units.iter().all(|&unit| self.fails[unit as usize])
+    }
+
+    pub(super) fn into_units(self) -> Vec<u32> {
+        self.units
     }
 }

@@ -34,6 +34,8 @@ mod by_class;
 mod class;
 mod judged;
 mod left;
+mod looks;
+mod settled;
 mod signatures;
 
 use foldhash::fast::FixedState;
@@ -208,3 +210,6 @@ pub fn numbered(columns: &[&Codes], rows: usize) -> (Vec<u32>, usize) {
     }
     (of_row, count)
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,8 @@ pub(super) struct Signatures {
     /// The group of every unit; [`NONE`] for units that have no rows, and for those of one row
     /// unless only equal ones fit: what fits one row are the units of its class.
     of_unit: Vec<u32>,
+    /// How many units every group has.
+    units: Vec<u32>,
     /// Where the classes of every group begin, and the end.
     starts: Vec<u32>,
     /// Ascending within a group; all are below `classes_max`.
@@ -49,9 +51,11 @@ impl Signatures {
     /// class of every row, below `classes_max`.
     pub(super) fn new(rows: &UnitRows, class_of_row: &[u32], classes_max: usize, equal: bool) -> Signatures {
         let hasher = FixedState::default();
-        let mut table: HashTable<u32> = HashTable::new();
+        // With the hash, so that other groups need not be looked at.
+        let mut table: HashTable<(u64, u32)> = HashTable::with_capacity(rows.len() / 4);
         let mut found = Signatures {
             of_unit: vec![NONE; rows.len()],
+            units: Vec::new(),
             starts: vec![0],
             classes: Vec::new(),
             classes_max,
@@ -65,17 +69,20 @@ impl Signatures {
             signature.extend_from_slice(&class_of_row[rows.rows_of(unit)]);
             signature.sort_unstable();
             let hash = hasher.hash_one(signature.as_slice());
-            let group = match table.find(hash, |&group| found.classes_of(group) == signature) {
-                Some(&group) => group,
+            let is_equal = |&(other, group): &(u64, u32)| other == hash && found.classes_of(group) == signature;
+            let group = match table.find(hash, is_equal) {
+                Some(&(_, group)) => group,
                 None => {
                     let group = found.len() as u32;
                     found.classes.extend_from_slice(&signature);
                     found.starts.push(found.classes.len() as u32);
-                    table.insert_unique(hash, group, |&group| hasher.hash_one(found.classes_of(group)));
+                    found.units.push(0);
+                    table.insert_unique(hash, (hash, group), |&(hash, _)| hash);
                     group
                 }
             };
             found.of_unit[unit] = group;
+            found.units[group as usize] += 1;
         }
         found
     }
@@ -93,6 +100,14 @@ impl Signatures {
                 counts[group as usize] += 1;
             }
         }
+        counts
+    }
+
+    /// How many units every group has, without those that are gone.
+    pub(super) fn counts_without(&self, gone: &[u32]) -> Vec<u32> {
+        let mut counts = self.units.clone();
+        let groups = gone.iter().filter_map(|&unit| self.of_unit(unit as usize));
+        groups.for_each(|group| counts[group as usize] -= 1);
         counts
     }
 
@@ -252,6 +267,8 @@ mod tests {
             let equal = rng.random_bool(0.3);
             let signatures = Signatures::new(&rows, &class_of_row, classes as usize, equal);
             let counts = signatures.counts(&kept);
+            let gone: Vec<u32> = (0..units.len() as u32).filter(|&unit| !kept[unit as usize]).collect();
+            assert_eq!(signatures.counts_without(&gone), counts, "seed {seed}");
             for unit in 0..units.len() {
                 let own = &units[unit];
                 let group = signatures.of_unit(unit);

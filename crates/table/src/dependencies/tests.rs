@@ -312,3 +312,67 @@ fn tallies_of_chosen_rows_are_as_counted_by_hand() {
         }
     }
 }
+
+/// Tables of so many rows that pairs of a sample refute, with dependencies that deviate in about as
+/// many rows as they may.
+#[test]
+fn what_pairs_of_rows_refute_is_what_counting_all_rows_does_not_find() {
+    let mut found_count = 0;
+    for seed in seeds(24) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let rows = rng.random_range(4_090..9_000u32);
+        let sizes = [[3, 40, 900], [2, 5, 3000], [60, 70, rows]][seed as usize % 3];
+        let mut columns: Vec<(usize, Vec<u32>)> = sizes
+            .iter()
+            .map(|&size| {
+                let codes = (0..rows).map(|row| if size == rows { row } else { rng.random_range(0..size) });
+                (size as usize + 1, codes.collect())
+            })
+            .collect();
+        for from in [&[1][..], &[2], &[0, 1], &[1, 2]] {
+            let (values, wrong) = (rng.random_range(2..60u32), [0.0, 0.008, 0.01, 0.012, 0.02][rng.random_range(0..5)]);
+            // Rows that deviate are anywhere, or all at one end of the table.
+            let in_a_block = rng.random_bool(0.5);
+            let mut code = |row: usize| {
+                let deviates = if in_a_block { (row as f64) < wrong * f64::from(rows) } else { rng.random_bool(wrong) };
+                let value = from.iter().fold(seed, |number, &column| {
+                    (number ^ u64::from(columns[column].1[row])).wrapping_mul(0x5851_f42d_4c95_7f2d).rotate_left(29)
+                });
+                if deviates { rng.random_range(0..values) } else { (value % u64::from(values)) as u32 }
+            };
+            let codes = (0..rows as usize).map(&mut code).collect();
+            columns.push((values as usize + 1, codes));
+        }
+        let table = table(columns);
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        let dependencies = found(&table, &[0, 1, 2, 3], &all, "0.01");
+        assert_eq!(dependencies, found_plainly(&table, &[0, 1, 2, 3], &all, "0.01"), "seed {seed}");
+        found_count += dependencies.len();
+    }
+    if std::env::var("HEDGEROW_SEED").is_err() {
+        assert!(found_count > 24, "{found_count}");
+    }
+}
+
+/// Of rows in pairs that disagree, one of each has to go.
+#[test]
+fn no_more_pairs_disagree_than_rows_deviate() {
+    let (mut disagreeing_count, mut deviating_count) = (0, 0);
+    for seed in seeds(1000) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let rows = [0, 1, 2, 9, 60, 300][rng.random_range(0..6)];
+        let columns = (0..3).map(|_| {
+            let cardinality = [1, 2, 7, 100][rng.random_range(0..4)];
+            (cardinality, (0..rows).map(|_| rng.random_range(0..cardinality as u32)).collect())
+        });
+        let table = table(columns.collect());
+        let from: Vec<usize> = (0..rng.random_range(1..=2)).collect();
+        let sample = Sample::collect(&Embedded::new(&table), vec![2, 0, 1], &NoProgress).unwrap().unwrap();
+        let disagreeing = sample.disagreeing(&from, 2);
+        let deviating = deviating_by_hand(&table, &from, 2);
+        assert!(disagreeing <= deviating, "seed {seed}: {disagreeing} {deviating}");
+        disagreeing_count += disagreeing;
+        deviating_count += deviating;
+    }
+    assert!(disagreeing_count * 2 > deviating_count, "{disagreeing_count} of {deviating_count}");
+}

@@ -155,7 +155,8 @@ impl Receiver {
         loop {
             let frame = match Frame::read(stream, frame_bytes_max) {
                 // Its custodian upgrades at another time: it is still there, and not malicious.
-                Err(error @ FrameError::Version(version)) => {
+                Err(FrameError::Version(version)) => {
+                    let error = FrameError::Version(version);
                     self.rejections.add(RejectionKind::Message, name, &error.to_string());
                     let event = Event::OtherVersion { from: name.to_owned(), version };
                     // Once for a connection: the node answers it.

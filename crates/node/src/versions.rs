@@ -31,7 +31,7 @@ impl OtherVersions {
     /// Why these custodians do nothing together; nothing where this node can read them all.
     pub(crate) fn why_unreadable(&self, own: &str, members: &[Member]) -> Option<String> {
         let (name, version) = members.iter().find_map(|member| self.0.get_key_value(&member.name))?;
-        let older = if *version < FRAME_VERSION { name } else { own };
+        let older = if *version < FRAME_VERSION { name.as_str() } else { own };
         Some(format!(
             "{name} speaks messages of version {version}, and {own} of version {FRAME_VERSION}: the program of {older} is \
              the older one and has to be upgraded first"

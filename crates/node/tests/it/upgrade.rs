@@ -33,6 +33,7 @@ fn a_run_of_two_versions_is_refused_by_their_names_and_succeeds_when_all_are_upg
     world.step();
     publish_one(&mut world);
     // Site 3 cannot read this node either, and is told by one message.
+    world.loses = Some(|to, _| to == 3);
     let sent = world.other_version(0, 3, LATER);
     let [(to, told)] = sent.as_slice() else { panic!("{sent:?}") };
     assert_eq!(to, "site-3");
@@ -49,6 +50,7 @@ fn a_run_of_two_versions_is_refused_by_their_names_and_succeeds_when_all_are_upg
     assert_names(&why, "site-3", "site-0");
 
     // One that learns it during the run.
+    world.loses = None;
     world.inject(0, 3, FrameContent::Standing(JournalMessage::Kept { rows: 0 }));
     world.propose(0, &[]);
     world.other_version(0, 2, LATER);

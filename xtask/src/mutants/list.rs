@@ -331,6 +331,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         tests: ATTACKS,
     },
     Mutant {
+        name: "a long statement hides its end from the journal",
+        file: "crates/node/src/journal.rs",
+        find: "usize = 2 * SQL_MAX;",
+        replace: "usize = SQL_MAX / 8;",
+        tests: &["-p", "hedgerow-node", "--test", "it", "--", "questions_are_journaled"],
+    },
+    Mutant {
         name: "names of statements take no memory",
         file: "crates/node/src/endpoint/portal.rs",
         find: "held.add(name.len() + sql.len()",

@@ -159,7 +159,7 @@ impl Receiver {
                     let error = FrameError::Version(version);
                     self.rejections.add(RejectionKind::Message, name, &error.to_string());
                     let event = Event::OtherVersion { from: name.to_owned(), version };
-                    // Once for a connection: the node answers it.
+                    // Not for each of them: the node answers it.
                     if other_version.replace(version) != Some(version) && self.events.send(event).is_err() {
                         return Ok(());
                     }
@@ -168,6 +168,7 @@ impl Receiver {
                 read => read?,
             };
             let Some(frame) = frame else { continue };
+            other_version = None;
             let waits = self.waiting.enter(name, frame.bytes_max(), frame_bytes_max);
             if self.events.send(Event::Frame { from: name.to_owned(), frame: Box::new(frame), waits }).is_err() {
                 return Ok(());

@@ -31,14 +31,36 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         return Err("uncommitted changes: commit them first, since files are changed and put back".to_owned());
     }
     let chosen = |mutant: &&Mutant| words.is_empty() || words.iter().any(|word| mutant.name.contains(word.as_str()));
-    let (mut killed, mut survivors) = (0, Vec::new());
+    let (mut killed, mut survivors, mut unmade) = (0, Vec::new(), Vec::new());
     for mutant in list::MUTANTS.iter().filter(chosen) {
-        let noticed = try_one(root, mutant)?;
-        println!("{} {}", if noticed { "killed  " } else { "SURVIVED" }, mutant.name);
-        if noticed { killed += 1 } else { survivors.push(mutant.name) }
+        match try_one(root, mutant) {
+            Ok(Outcome::Passed) => {
+                println!("SURVIVED {}", mutant.name);
+                survivors.push(mutant.name);
+            }
+            Ok(Outcome::Failed(tests)) => {
+                println!("killed   {}: {}", mutant.name, tests.join(", "));
+                killed += 1;
+            }
+            Err(problem) => {
+                println!("UNMADE   {problem}");
+                unmade.push(mutant.name);
+            }
+        }
     }
-    println!("{killed} killed, {} survived", survivors.len());
-    if survivors.is_empty() { Ok(()) } else { Err(format!("no test notices: {}", survivors.join(", "))) }
+    println!("{killed} killed, {} survived, {} could not be made", survivors.len(), unmade.len());
+    match (survivors.is_empty(), unmade.is_empty()) {
+        (true, true) => Ok(()),
+        (false, _) => Err(format!("no test notices: {}", survivors.join(", "))),
+        (true, false) => Err(format!("could not be made: {}", unmade.join(", "))),
+    }
+}
+
+/// What the tests said of a mistake.
+enum Outcome {
+    Passed,
+    /// The tests that failed: they show whether it was noticed for what it is.
+    Failed(Vec<String>),
 }
 
 /// Puts a file back, whatever happens.
@@ -52,7 +74,7 @@ impl Drop for Restored<'_> {
     }
 }
 
-fn try_one(root: &Path, mutant: &Mutant) -> Result<bool, String> {
+fn try_one(root: &Path, mutant: &Mutant) -> Result<Outcome, String> {
     let path = root.join(mutant.file);
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let changed = mutated(&text, mutant)?;
@@ -61,16 +83,25 @@ fn try_one(root: &Path, mutant: &Mutant) -> Result<bool, String> {
     let cargo = |more: &[&str]| {
         let arguments = ["test", "--quiet"].iter().chain(mutant.tests.iter().take_while(|word| **word != "--"));
         let mut command = repo::cargo();
-        command.args(arguments).args(more).stdout(Stdio::null());
+        command.args(arguments).args(more);
         command
     };
-    let built = cargo(&["--no-run"]).status().map_err(|error| format!("cargo: {error}"))?;
+    let built = cargo(&["--no-run"]).stdout(Stdio::null()).status().map_err(|error| format!("cargo: {error}"))?;
     if !built.success() {
         return Err(format!("{}: the mistake does not compile", mutant.name));
     }
     let rest: Vec<&str> = mutant.tests.iter().skip_while(|word| **word != "--").copied().collect();
-    let passed = cargo(&rest).stderr(Stdio::null()).status().map_err(|error| format!("cargo: {error}"))?;
-    Ok(!passed.success())
+    let ran = cargo(&rest).stderr(Stdio::null()).output().map_err(|error| format!("cargo: {error}"))?;
+    if ran.status.success() {
+        return Ok(Outcome::Passed);
+    }
+    Ok(Outcome::Failed(failed_tests(&String::from_utf8_lossy(&ran.stdout))))
+}
+
+/// The names that a test program lists at its end, below the second `failures:`.
+fn failed_tests(printed: &str) -> Vec<String> {
+    let listed = printed.rsplit("\nfailures:\n").next().unwrap_or_default();
+    listed.lines().map_while(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
 }
 
 fn mutated(text: &str, mutant: &Mutant) -> Result<String, String> {
@@ -83,6 +114,14 @@ fn mutated(text: &str, mutant: &Mutant) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failed_tests_are_named() {
+        let printed = "running 2 tests\n\nfailures:\n\n---- a::b stdout ----\nfailures: none\n\n\nfailures:\n    a::b\n    a::c\n\n\
+                       test result: FAILED. 1 passed; 2 failed\n";
+        assert_eq!(failed_tests(printed), ["a::b", "a::c"]);
+        assert_eq!(failed_tests("running 1 test\n"), [""; 0]);
+    }
 
     #[test]
     fn every_mistake_can_be_made_and_is_one() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_joint::{AgreedRef, Profile, Share};
 use hedgerow_smc::baseline::Chances;
-use hedgerow_smc::{BurnBook, Digest, Member, SigningKey};
+use hedgerow_smc::{BurnBook, Digest, Member, Roster, SigningKey};
 use rand::rngs::StdRng;
 
 use crate::clock::Time;
@@ -15,6 +15,7 @@ use crate::outbox::Outbox;
 use crate::outlines::Outlines;
 use crate::settings::{Deadlines, Peer, Role};
 use crate::store::Store;
+use crate::versions::OtherVersions;
 
 /// Reads this custodian's rows as they are now. An error holds nothing private.
 pub type ReadRows = Box<dyn FnMut() -> Result<Share, String> + Send>;
@@ -57,6 +58,7 @@ pub(crate) struct Context<S: ?Sized = dyn Store> {
     pub(crate) book: BurnBook,
     pub(crate) rng: StdRng,
     pub(crate) heads: PeerHeads,
+    pub(crate) versions: OtherVersions,
     pub(crate) outbox: Outbox<S>,
 }
 
@@ -66,6 +68,7 @@ impl<S> Context<S> {
             terms: custodian.agreed.digest(custodian.profile, Chances::default()),
             outbox: Outbox::new(&custodian.own.name, &custodian.signing, time, store),
             heads: PeerHeads::new(time.steady_ms),
+            versions: OtherVersions::default(),
             custodian,
             book,
             rng,
@@ -79,5 +82,10 @@ impl<S: Store + ?Sized> Context<S> {
         let (rows, journal) = self.outbox.store().head();
         let book = self.book.head();
         Heads { rows, journal, entries: book.entries, book: Hex(book.digest) }
+    }
+
+    /// Why these custodians cannot work together today: their programs do not understand each other.
+    pub(crate) fn why_unreadable(&self, roster: &Roster) -> Option<String> {
+        self.versions.why_unreadable(&self.custodian.own.name, roster.members())
     }
 }

@@ -200,6 +200,10 @@ impl Daemon {
                     let sent = self.node.receive(self.now(), &from, *frame)?;
                     self.send(sent);
                 }
+                Ok(Event::OtherVersion { from, version }) => {
+                    let sent = self.node.heard_version(self.now(), &from, version)?;
+                    self.send(sent);
+                }
                 Ok(Event::Queried(queried)) => self.node.queried(self.now(), &[queried])?,
                 Ok(Event::Asks(asks)) => self.ask(asks)?,
                 Ok(Event::Worked(worked)) => {
@@ -306,7 +310,11 @@ impl Daemon {
         self.send(sent);
         if let (Command::Status, Ok(status)) = (command, &mut result) {
             let peers = self.senders.connected().into_iter();
-            status["peers"] = peers.map(|(name, up)| json!({ "name": name, "connected": up })).collect();
+            let shown = |(name, up): (String, bool)| {
+                let other_version = self.node.other_version(&name);
+                json!({ "name": name, "connected": up, "other_version": other_version })
+            };
+            status["peers"] = peers.map(shown).collect();
         }
         Ok(result)
     }

@@ -151,16 +151,24 @@ impl Receiver {
     fn receive(&self, name: &str, stream: &mut Stream) -> Result<(), FrameError> {
         let message_bytes_max = self.configured.get().settings.message_bytes_max;
         let frame_bytes_max = message_bytes_max.max(NOTE_BYTES_MAX) + FRAME_HEADER_BYTES;
+        let mut other_version = None;
         loop {
             let frame = match Frame::read(stream, frame_bytes_max) {
                 // Its custodian upgrades at another time: it is still there, and not malicious.
-                Err(error @ FrameError::Version(_)) => {
+                Err(FrameError::Version(version)) => {
+                    let error = FrameError::Version(version);
                     self.rejections.add(RejectionKind::Message, name, &error.to_string());
+                    let event = Event::OtherVersion { from: name.to_owned(), version };
+                    // Not for each of them: the node answers it.
+                    if other_version.replace(version) != Some(version) && self.events.send(event).is_err() {
+                        return Ok(());
+                    }
                     continue;
                 }
                 read => read?,
             };
             let Some(frame) = frame else { continue };
+            other_version = None;
             let waits = self.waiting.enter(name, frame.bytes_max(), frame_bytes_max);
             if self.events.send(Event::Frame { from: name.to_owned(), frame: Box::new(frame), waits }).is_err() {
                 return Ok(());

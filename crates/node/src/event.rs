@@ -9,6 +9,8 @@ use crate::waiting::Waits;
 pub enum Event {
     /// A frame of a custodian that has proven its identity.
     Frame { from: String, frame: Box<Frame>, waits: Waits },
+    /// A connection of such a custodian has frames of another version, which are not read.
+    OtherVersion { from: String, version: u8 },
     /// A question to all custodians.
     Asks(Asks),
     /// A statement that this node answers from the release, for the journal.

@@ -5,14 +5,16 @@
 //! It is also what a node knows after a restart: which runs ended and how, and which one was staged
 //! or prepared and is in doubt. It has counts and names of custodians, and no rows.
 
+use hedgerow_audit::query::SQL_MAX;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::message::{Hex, RunId};
 
-/// The longest statement of an analyst in it, in characters.
-pub(crate) const SQL_CHARACTERS_MAX: usize = 2000;
+/// The longest statement of an analyst in it, in characters: all that are answered fit, also when
+/// they are written anew. What is cut off is where an analyst would hide the question.
+pub(crate) const SQL_CHARACTERS_MAX: usize = 2 * SQL_MAX;
 
 /// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

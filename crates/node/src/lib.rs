@@ -58,6 +58,7 @@ mod steps;
 pub mod store;
 pub mod terms;
 pub mod tls;
+mod versions;
 mod waiting;
 
 pub use clock::Time;

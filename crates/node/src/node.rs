@@ -96,6 +96,7 @@ impl<S: Store + 'static> Node<S> {
         let signed = frame.signed();
         let refused = match known.map(|peer| (peer.role, signed.verifies(&peer.member.signing_key))) {
             Some((Role::Custodian, true)) => {
+                self.context.versions.read(from);
                 self.heard(from, frame.content, &signed)?;
                 return self.flush();
             }
@@ -105,6 +106,24 @@ impl<S: Store + 'static> Node<S> {
         };
         self.context.outbox.rejected(from, refused);
         self.flush()
+    }
+
+    /// A peer's new connection has frames of another version. It cannot read what this node says
+    /// either, and learns so from a message of this version.
+    pub fn heard_version(&mut self, time: Time, from: &str, version: u8) -> Result<Sent, StoreError> {
+        self.enter(time);
+        let Node { context, runs, questions, .. } = self;
+        context.versions.heard(from, version);
+        let heads = context.own_heads();
+        context.outbox.send_standing(vec![from.to_owned()], JournalMessage::Own { heads });
+        runs.stop_unreadable(context)?;
+        questions.stop_unreadable(context);
+        self.flush()
+    }
+
+    /// The version of a peer's messages, where it is another one.
+    pub fn other_version(&self, peer: &str) -> Option<u8> {
+        self.context.versions.of(peer)
     }
 
     fn heard(&mut self, from: &str, content: FrameContent, signed: &Signed) -> Result<(), StoreError> {

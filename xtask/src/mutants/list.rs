@@ -8,6 +8,7 @@ const NODE_UNIT: &[&str] = &["-p", "hedgerow-node", "--lib"];
 const QUESTIONS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "contradictions::"];
 const PINNING: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "pinning::"];
 const RESTORED: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "restored::"];
+const UPGRADE: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "upgrade::"];
 const ATTACKS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "attacks::"];
 const WORLDS: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "worlds::", "solver::"];
 const SUPPRESSED: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "suppressed_tests::"];
@@ -328,6 +329,55 @@ pub(super) const MUTANTS: &[Mutant] = &[
         find: "        held.add_headings(&headings)?;\n",
         replace: "",
         tests: ATTACKS,
+    },
+    Mutant {
+        name: "a long statement hides its end from the journal",
+        file: "crates/node/src/journal.rs",
+        find: "usize = 2 * SQL_MAX;",
+        replace: "usize = SQL_MAX / 8;",
+        tests: &["-p", "hedgerow-node", "--test", "it", "--", "questions_are_journaled"],
+    },
+    Mutant {
+        name: "names of statements take no memory",
+        file: "crates/node/src/endpoint/portal.rs",
+        find: "held.add(name.len() + sql.len()",
+        replace: "held.add(sql.len()",
+        tests: ATTACKS,
+    },
+    Mutant {
+        name: "names of portals take no memory",
+        file: "crates/node/src/endpoint/portal.rs",
+        find: "held.add(name.len() + parameters",
+        replace: "held.add(parameters",
+        tests: ATTACKS,
+    },
+    Mutant {
+        name: "names of cursors take no memory",
+        file: "crates/node/src/endpoint/portal.rs",
+        find: "held.add(name.len())?;",
+        replace: "held.add(0)?;",
+        tests: ATTACKS,
+    },
+    Mutant {
+        name: "another version is not told about this one",
+        file: "crates/node/src/node.rs",
+        find: "context.outbox.send_standing(vec![from.to_owned()], JournalMessage::Own { heads });",
+        replace: "let _ = heads;",
+        tests: UPGRADE,
+    },
+    Mutant {
+        name: "a run of two versions begins",
+        file: "crates/node/src/versions.rs",
+        find: "let (name, version) = members.iter()",
+        replace: "let (name, version) = members.iter().take(0)",
+        tests: UPGRADE,
+    },
+    Mutant {
+        name: "another version is never forgotten",
+        file: "crates/node/src/versions.rs",
+        find: "self.0.remove(from);",
+        replace: "let _ = from;",
+        tests: UPGRADE,
     },
     Mutant {
         name: "long statements convict no custodian",

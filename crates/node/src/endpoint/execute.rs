@@ -57,7 +57,7 @@ impl EndpointSession<'_> {
                     return Err(StatementRefusal::new(NO_TRANSACTION, problem, "BEGIN first"));
                 }
                 let rows = self.selected(select, parameters)?;
-                self.add_portal(name.clone(), Portal::cursor(rows, *holds))?;
+                self.add_portal(name.clone(), Portal::cursor(name, rows, *holds, &self.budget)?)?;
                 tag("DECLARE CURSOR")
             }
             Statement::Fetch { name, count, skips } => self.fetch(name, *count, *skips),

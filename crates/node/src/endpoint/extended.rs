@@ -34,7 +34,7 @@ impl EndpointSession<'_> {
         if self.prepared.len() >= PREPARED_MAX && !self.prepared.contains_key(&name) {
             return Err(StatementRefusal::new(TOO_MUCH, "too many prepared statements", "DEALLOCATE ALL"));
         }
-        let prepared = Prepared::new(statement, given, sql, &self.budget)?;
+        let prepared = Prepared::new(&name, statement, given, sql, &self.budget)?;
         self.prepared.insert(name, Arc::new(prepared));
         self.out.message(b'1', |_| {});
         Ok(())
@@ -68,7 +68,7 @@ impl EndpointSession<'_> {
             Ok(Parameter { oid: *oid, text })
         });
         let parameters = read.collect::<Result<Vec<_>, StatementRefusal>>()?;
-        let bound = Portal::new(prepared, parameters, formats, &self.budget)?;
+        let bound = Portal::new(&portal, prepared, parameters, formats, &self.budget)?;
         self.add_portal(portal, bound)?;
         self.out.message(b'2', |_| {});
         Ok(())

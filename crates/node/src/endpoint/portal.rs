@@ -21,7 +21,9 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
+    /// Its name is the client's, and kept beside it: that is memory too.
     pub(super) fn new(
+        name: &str,
         statement: Option<Statement>,
         given: &[u32],
         sql: &str,
@@ -31,7 +33,7 @@ impl Prepared {
         let count = taken.max(given.len());
         let mut held = budget.hold();
         let read = statement.as_ref().map_or(0, Statement::bytes);
-        held.add(sql.len() + read + count * size_of::<u32>())?;
+        held.add(name.len() + sql.len() + read + count * size_of::<u32>())?;
         // A type that a client leaves open is text, which is compared as the column requires.
         let types = (0..count).map(|place| given.get(place).copied().filter(|oid| *oid > 0).unwrap_or(25)).collect();
         Ok(Prepared { statement, types, _held: held })
@@ -99,11 +101,13 @@ pub(super) struct Portal {
     pub(super) rest: Option<Rest>,
     /// Whether it outlives its transaction.
     pub(super) holds: bool,
-    _held: Option<HeldBytes>,
+    /// Of its name and parameters; the rows have their own.
+    _held: HeldBytes,
 }
 
 impl Portal {
     pub(super) fn new(
+        name: &str,
         prepared: Arc<Prepared>,
         parameters: Vec<Parameter>,
         formats: Vec<u16>,
@@ -111,13 +115,20 @@ impl Portal {
     ) -> Result<Portal, StatementRefusal> {
         let text = |parameter: &Parameter| size_of::<Parameter>() + parameter.text.as_ref().map_or(0, String::capacity);
         let mut held = budget.hold();
-        held.add(parameters.iter().map(text).sum::<usize>() + size_of_val(formats.as_slice()))?;
-        Ok(Portal { prepared: Some(prepared), parameters, formats, rest: None, holds: false, _held: Some(held) })
+        held.add(name.len() + parameters.iter().map(text).sum::<usize>() + size_of_val(formats.as_slice()))?;
+        Ok(Portal { prepared: Some(prepared), parameters, formats, rest: None, holds: false, _held: held })
     }
 
-    pub(super) fn cursor(rows: AnswerRows, holds: bool) -> Portal {
+    pub(super) fn cursor(
+        name: &str,
+        rows: AnswerRows,
+        holds: bool,
+        budget: &Budget,
+    ) -> Result<Portal, StatementRefusal> {
         let rest = Some(Rest::new(rows, "FETCH"));
-        Portal { prepared: None, parameters: Vec::new(), formats: Vec::new(), rest, holds, _held: None }
+        let mut held = budget.hold();
+        held.add(name.len())?;
+        Ok(Portal { prepared: None, parameters: Vec::new(), formats: Vec::new(), rest, holds, _held: held })
     }
 }
 

@@ -95,6 +95,8 @@ impl Questions {
         sql: &str,
     ) -> Result<QuestionId, String> {
         let part = self.part_of(cx, latest, epoch)?;
+        let unreadable = named_roster(&part.common.roster).and_then(|roster| cx.why_unreadable(&roster));
+        unreadable.map_or(Ok(()), Err)?;
         let (by, analyst) = (cx.custodian.own.name.clone(), plain(analyst));
         let mut nonce = [0; 16];
         cx.rng.fill_bytes(&mut nonce);
@@ -244,6 +246,14 @@ impl Questions {
             }
             sent.iter().for_each(|outgoing| cx.outbox.send_among(&roster, outgoing));
             cx.outbox.say_roster(&roster, &Asking::Again { id });
+        }
+    }
+
+    /// Ends questions to custodians that do not understand each other.
+    pub(crate) fn stop_unreadable(&mut self, cx: &mut Context) {
+        let unreadable = self.open.iter().filter_map(|(id, open)| Some((*id, cx.why_unreadable(&open.roster)?)));
+        for (id, why) in unreadable.collect::<Vec<_>>() {
+            self.give_up(cx, id, &why, None);
         }
     }
 

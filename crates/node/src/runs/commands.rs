@@ -36,6 +36,9 @@ impl Runs {
             Ok(roster) => roster,
             Err(fault) => return Ok(Err(fault.to_string())),
         };
+        if let Some(why) = cx.why_unreadable(&roster) {
+            return Ok(Err(why));
+        }
         let mut run = [0; 16];
         cx.rng.fill_bytes(&mut run);
         if let Some(why) = cx.heads.replaced() {

@@ -279,7 +279,8 @@ impl Runs {
             return Err("too many of its proposals in one hour".to_owned());
         }
         if proposal.terms.0 != cx.terms {
-            return Err("its policy, promises, limits or version differ from the proposal's".to_owned());
+            let problem = "its policy, promises, limits or version differ from the proposal's";
+            return Err(format!("{problem}: `hedgerow-node diff` names what does"));
         }
         self.follows(cx, proposal.epoch, previous)?;
         let roster = proposal.roster().map_err(|fault| fault.to_string())?;
@@ -292,7 +293,7 @@ impl Runs {
             None if !roster.members().iter().map(RosterEntry::of).eq(proposal.roster.iter().cloned()) => {
                 Err("its roster is not in the order of names".to_owned())
             }
-            None => Ok(roster),
+            None => cx.why_unreadable(&roster).map_or(Ok(roster), Err),
         }
     }
 

@@ -144,6 +144,12 @@ impl Runs {
         if self.open.as_ref().is_some_and(began) { self.abort(cx, why) } else { Ok(()) }
     }
 
+    /// Ends a run, before it is staged, whose custodians do not understand each other.
+    pub(crate) fn stop_unreadable(&mut self, cx: &mut Context) -> Result<(), StoreError> {
+        let why = self.open.as_ref().and_then(|open| cx.why_unreadable(&open.roster));
+        why.map_or(Ok(()), |why| self.stop(cx, &why))
+    }
+
     /// Deadlines, and what may not have been heard.
     pub(crate) fn tick(&mut self, cx: &mut Context) -> Result<(), StoreError> {
         let now = cx.outbox.now();

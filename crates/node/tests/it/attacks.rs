@@ -323,6 +323,35 @@ fn names_of_columns_and_fetched_rows_are_memory_too() {
     assert!(held < 1_000_000, "{held} bytes are still counted");
 }
 
+/// A client chooses the names of its statements and portals, and each may be a megabyte.
+#[test]
+fn names_of_statements_and_portals_are_memory_too() {
+    let endpoint = Endpoint::new(", connection-bytes = 60000000, answer-bytes = 50000000");
+    let long = |number: usize| format!("{number}{}", "n".repeat(900_000));
+    let refused = |raw: &mut Raw| {
+        raw.send(b'S', &[]).unwrap();
+        let answered = raw.read_to(b'Z').unwrap();
+        let refused =
+            answered.iter().filter(|(kind, body)| *kind == b'E' && String::from_utf8_lossy(body).contains("53200"));
+        refused.count()
+    };
+    let mut raw = Raw::analyst(&endpoint);
+    (0..100).for_each(|number| raw.parse(&long(number), "SELECT 1"));
+    assert_eq!(refused(&mut raw), 1, "a hundred statements with 90 MB of names");
+    let mut raw = Raw::analyst(&endpoint);
+    raw.parse("one", "SELECT 1");
+    (0..100).for_each(|number| raw.bind(&long(number), "one"));
+    assert_eq!(refused(&mut raw), 1, "a hundred portals with 90 MB of names");
+    let mut raw = Raw::analyst(&endpoint);
+    let mut errors = 0;
+    for number in 0..100 {
+        let cursor = format!("DECLARE \"{}\" CURSOR WITH HOLD FOR SELECT 1", long(number));
+        raw.send(b'Q', &text(&cursor)).unwrap();
+        errors += raw.read_to(b'Z').unwrap().iter().filter(|(kind, _)| *kind == b'E').count();
+    }
+    assert!((30..40).contains(&errors), "{errors} of a hundred cursors with 90 MB of names were refused");
+}
+
 /// Messages that are random or broken, from an analyst who is let in: no thread panics, and the
 /// endpoint goes on.
 #[test]

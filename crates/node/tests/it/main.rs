@@ -26,4 +26,5 @@ mod simulation;
 mod speed;
 mod strangers;
 mod trust;
+mod upgrade;
 mod world;

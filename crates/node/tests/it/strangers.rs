@@ -23,11 +23,11 @@ use crate::federation::{Federation, POLICY, people};
 const NARROW: &str = "deadlines = { silence-s = 4, handshake-s = 2 }\n\
                       limits = { connections = 24, message-bytes = 1048576 }\n";
 
-type Stream = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
 
 /// A connection to a site with the keys in a folder; an error when it is refused, also when that is
 /// only seen at the first byte.
-fn connect(settings: &Settings, port: u16) -> Result<Stream, String> {
+pub(crate) fn connect(settings: &Settings, port: u16) -> Result<Stream, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let tls = Tls::new(settings).map_err(|error| text(&error))?;
     let mut stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| text(&error))?;
@@ -48,7 +48,7 @@ fn connect(settings: &Settings, port: u16) -> Result<Stream, String> {
     }
 }
 
-fn settings(folder: &Path) -> Settings {
+pub(crate) fn settings(folder: &Path) -> Settings {
     Settings::load(&folder.join("node.toml")).unwrap()
 }
 

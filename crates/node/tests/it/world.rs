@@ -300,6 +300,15 @@ impl World {
         sent
     }
 
+    /// A site has a connection from a peer whose frames are of another version; what it says to it.
+    pub(crate) fn other_version(&mut self, place: usize, from: usize, version: u8) -> Sent {
+        let (time, name) = (self.time(), self.sites[from].name.clone());
+        let sent = self.sites[place].node.as_mut().unwrap().heard_version(time, &name, version).unwrap();
+        self.post(place, sent.clone());
+        self.work(place);
+        sent
+    }
+
     /// Whether a client waits for an answer, or a node is still at work on one.
     pub(crate) fn is_asking(&mut self) -> bool {
         let questions = |status: Value| status["questions"].as_u64();

@@ -18,6 +18,8 @@ mod widths;
 
 use std::path::PathBuf;
 
+use hashbrown::HashMap;
+
 pub use bound::Bound;
 pub use breaks::interval_label;
 
@@ -95,6 +97,9 @@ pub struct Hierarchy {
     leaves: u64,
 }
 
+/// The leaves of a hierarchy under each label of one of its levels.
+pub type LeavesUnder = HashMap<String, Vec<String>>;
+
 impl HierarchySpec {
     /// The kind of hierarchy, as a policy names it; `None` where an attribute has none.
     pub fn name(&self) -> Option<&'static str> {
@@ -138,6 +143,24 @@ impl Hierarchy {
         subject.refuse_star(levels::TOP)?;
         let levels = std::iter::once(levels::values(domain)).chain(levels).collect();
         Ok(Hierarchy { levels, leaves: domain.cardinality() as u64 })
+    }
+
+    /// The levels of a file above one that is released in place of the values: `domain` has the
+    /// labels of that level. Also which leaves of the file lie under each label; the empty text
+    /// among them is the missing value. `None` where no file lists them.
+    pub fn above_level(
+        spec: &HierarchySpec,
+        level: usize,
+        attribute: &str,
+        place: &str,
+        domain: &Domain,
+        nulls: &[String],
+    ) -> Result<Option<(Hierarchy, LeavesUnder)>, TableError> {
+        let HierarchySpec::File(path) = spec else { return Ok(None) };
+        // Its labels are texts, of which none stands for a missing value.
+        let subject = Subject { attribute, place, domain, nulls: &[] };
+        let (levels, leaves, under) = file::build_above(path, level, &subject, nulls)?;
+        Ok(Some((Hierarchy { levels, leaves }, under)))
     }
 
     /// The leaves of a hierarchy that a file lists: all values that there can be. `None` for other

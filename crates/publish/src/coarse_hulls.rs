@@ -68,12 +68,8 @@ impl CoarseAttribute {
         let own = coarser.labels.iter().map(|label| (label.text.clone(), label.cover.clone())).collect();
         let Way::Level(spec, level) = &coarsening.way else { return Ok(None) };
         let (name, domain) = (&attribute.name, &column.domain);
-        let place = &coarsening.place;
-        let (hierarchy, mut under) = match Hierarchy::above_level(spec, *level, name, place, domain, nulls)? {
-            Some(above) => above,
-            // The last characters are masked already: the first levels change nothing.
-            None => (Hierarchy::build(spec, name, place, domain, nulls)?, LeavesUnder::new()),
-        };
+        let above = Hierarchy::above_level(spec, *level, name, &coarsening.place, domain, nulls)?;
+        let Some((hierarchy, mut under)) = above else { return Ok(None) };
         if coarser.kind != Kind::Category {
             let as_printed = |leaf: &mut String| {
                 if let Some(bound) = Bound::parse(leaf) {
@@ -87,7 +83,7 @@ impl CoarseAttribute {
     }
 }
 
-fn covers_of_numbers(domain: &Domain, coarsening: &Coarsening, kind: Kind) -> impl Iterator<Item = Cover> + use<'_> {
+fn covers_of_numbers(domain: &Domain, coarsening: &Coarsening, kind: Kind) -> impl Iterator<Item = Cover> {
     let values: Vec<Bound> = match domain.values() {
         Values::Integer(values) => values.iter().map(|value| Bound::Integer(*value)).collect(),
         Values::Float(values) => values.iter().map(|value| Bound::Float(*value)).collect(),
@@ -118,9 +114,9 @@ fn on_line(column: &Column, coarser: &Coarser) -> Option<CoarseAttribute> {
     order.sort_by(|&one, &other| values[one].partial_cmp(&values[other]).unwrap_or(std::cmp::Ordering::Equal));
     let sorted = || order.iter().map(|&code| values[code]);
     let of_kind = match kind {
-        Kind::Integer => Values::Integer(sorted().map(|value| integer(value)).collect::<Option<_>>()?),
-        Kind::Float => Values::Float(sorted().map(|value| float(value)).collect::<Option<_>>()?),
-        Kind::Date => Values::Date(sorted().map(|value| date(value)).collect::<Option<_>>()?),
+        Kind::Integer => Values::Integer(sorted().map(integer).collect::<Option<_>>()?),
+        Kind::Float => Values::Float(sorted().map(float).collect::<Option<_>>()?),
+        Kind::Date => Values::Date(sorted().map(date).collect::<Option<_>>()?),
         Kind::Category => return None,
     };
     if order

@@ -145,9 +145,9 @@ impl Hierarchy {
         Ok(Hierarchy { levels, leaves: domain.cardinality() as u64 })
     }
 
-    /// The levels of a file above one that is released in place of the values: `domain` has the
-    /// labels of that level. Also which leaves of the file lie under each label; the empty text
-    /// among them is the missing value. `None` where no file lists them.
+    /// The levels of a file or a mask above one that is released in place of the values: `domain`
+    /// has the labels of that level. Also which leaves of the file lie under each label; the empty
+    /// text among them is the missing value. `None` for other hierarchies.
     pub fn above_level(
         spec: &HierarchySpec,
         level: usize,
@@ -156,11 +156,20 @@ impl Hierarchy {
         domain: &Domain,
         nulls: &[String],
     ) -> Result<Option<(Hierarchy, LeavesUnder)>, TableError> {
-        let HierarchySpec::File(path) = spec else { return Ok(None) };
         // Its labels are texts, of which none stands for a missing value.
         let subject = Subject { attribute, place, domain, nulls: &[] };
-        let (levels, leaves, under) = file::build_above(path, level, &subject, nulls)?;
-        Ok(Some((Hierarchy { levels, leaves }, under)))
+        match spec {
+            HierarchySpec::File(path) => {
+                let (levels, leaves, under) = file::build_above(path, level, &subject, nulls)?;
+                Ok(Some((Hierarchy { levels, leaves }, under)))
+            }
+            HierarchySpec::Mask(characters) => {
+                let above = mask::build_above(*characters, &subject);
+                let levels = std::iter::once(levels::values(domain)).chain(above).collect();
+                Ok(Some((Hierarchy { levels, leaves: domain.cardinality() as u64 }, LeavesUnder::new())))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The leaves of a hierarchy that a file lists: all values that there can be. `None` for other

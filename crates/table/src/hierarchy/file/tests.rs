@@ -61,7 +61,12 @@ fn the_levels_above_one_that_is_released() {
     assert_eq!(texts(&hierarchy, 1), ["people", "things", ""]);
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     assert_eq!((&under["care"], &under["none"]), (&owned(&["nurse", "doctor"]), &owned(&[""])));
-    let none = Hierarchy::above_level(&HierarchySpec::Mask(1), 1, "job", "policy.toml", &released, &nulls).unwrap();
+    let codes = domain(&["021**", "94***", "022**"]);
+    let above = Hierarchy::above_level(&HierarchySpec::Mask(4), 2, "zip", "policy.toml", &codes, &nulls);
+    let (hierarchy, _) = above.unwrap().unwrap();
+    assert_eq!(texts(&hierarchy, 3), ["02***", "02***", "94***"]);
+    let widths = HierarchySpec::Widths(vec![10.0]);
+    let none = Hierarchy::above_level(&widths, 1, "job", "policy.toml", &released, &nulls).unwrap();
     assert!(none.is_none());
 }
 

@@ -44,8 +44,8 @@ enum Recoding {
 struct AttributeMeaning<'a> {
     /// Of the values, not of the labels.
     kind: Kind,
-    /// Whether the labels are texts, and the values are not.
-    has_text_labels: bool,
+    /// Whether some table has the values as numbers or dates, and not as texts.
+    has_numbers: bool,
     hierarchy: Option<&'a str>,
     range: Option<[Option<Bound>; 2]>,
     recoding: Recoding,
@@ -70,7 +70,7 @@ pub(crate) fn contradictions(manifest: &Manifest, tables: &ReleaseTables, codebo
         let labels = codebook.labels(name);
         let is_coarse = |label: &str| codebook.is_coarse_value(name, label);
         let misstated = |&&(label, cover): &&(&str, &Cover)| {
-            let is_coarse_number = is_coarse(label) && Bound::parse(label).is_some();
+            let is_coarse_number = is_coarse(label) && attribute.has_numbers;
             attribute.kind != Kind::Category && !is_coarse_number && misstates(label, cover, attribute.kind)
         };
         let less = labels.iter().filter(misstated).count();
@@ -109,7 +109,7 @@ fn fields(manifest: &Manifest) -> impl Iterator<Item = &FieldDescriptor> {
 impl<'a> AttributeMeaning<'a> {
     const TEXTS: AttributeMeaning<'static> = AttributeMeaning {
         kind: Kind::Category,
-        has_text_labels: false,
+        has_numbers: false,
         hierarchy: None,
         range: None,
         recoding: Recoding::None,
@@ -120,7 +120,7 @@ impl<'a> AttributeMeaning<'a> {
         let own = || fields(manifest).filter(move |field| field.name == name);
         let kinds = || own().filter_map(|field| field.values_kind().or(field.table_kind()));
         AttributeMeaning {
-            has_text_labels: own().any(|field| field.values.is_some()),
+            has_numbers: own().any(|field| field.values.is_none() && field.table_kind() != Some(Kind::Category)),
             kind: kinds().find(|kind| *kind != Kind::Category).unwrap_or(Kind::Category),
             hierarchy: own().find_map(|field| field.hierarchy.as_deref()),
             range: own().find_map(FieldDescriptor::declared_range),

@@ -29,22 +29,24 @@ fn bounds_over_generalized_coarser_values_contain_the_truth() {
         return;
     }
     let cases = std::env::var("HEDGEROW_QUERY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
-    let with_labels: Vec<bool> = (0..cases).filter_map(examine).collect();
-    assert!(with_labels.len() as u64 > cases / 2, "only {} of {cases} cases were published", with_labels.len());
-    let with = with_labels.iter().filter(|labels| **labels).count() as u64;
+    let examined: Vec<(bool, usize)> = (0..cases).filter_map(examine).collect();
+    assert!(examined.len() as u64 > cases / 2, "only {} of {cases} cases were published", examined.len());
+    let with = examined.iter().filter(|(has_labels, _)| *has_labels).count() as u64;
+    let answers = examined.iter().map(|(_, answers)| answers).sum::<usize>() as u64;
+    assert!(answers > 5 * cases, "only {answers} questions were answered");
     assert!(with > cases / 4, "only {with} of {cases} releases have labels over coarser values");
 }
 
-/// Whether some coarser values are generalized; `None` where no release keeps the rule.
-fn examine(seed: u64) -> Option<bool> {
+/// Whether some coarser values are generalized, and how many questions were answered; `None` where no release keeps the rule.
+fn examine(seed: u64) -> Option<(bool, usize)> {
     let mut rng = StdRng::seed_from_u64(seed);
     let case = random_case(&mut rng);
     let (release, _folder) = published(seed, &case)?;
     let found = check_release(&release, &[]).unwrap();
     assert!(found.holds(), "seed {seed}: {:?}\n{}", found.contradictions, case.policy);
     classes_keep_the_rule(seed, &release, &case);
-    ask(seed, &case, &release, &mut rng);
-    Some(["f", "g"].into_iter().any(|name| has_labels(&release, name)))
+    let answers = ask(seed, &case, &release, &mut rng);
+    Some((["f", "g"].into_iter().any(|name| has_labels(&release, name)), answers))
 }
 
 fn random_case(rng: &mut StdRng) -> Case {
@@ -152,12 +154,12 @@ fn classes_keep_the_rule(seed: u64, release: &Release, case: &Case) {
     }
 }
 
-/// Incomes of 1,000 to 8,000 and a diagnosis that follows from the income nearly: classes have several.
+/// Incomes of 1,000 to 8,000, days of a year, and one of four diagnoses.
 fn example(folder: &Path, declared: &str) -> Release {
     let mut text = "income,day,diagnosis\n".to_owned();
     for row in 0..64u32 {
-        let diagnosis = ["flu", "cold", "ulcer", "gout"][(row / 8 % 4) as usize];
-        let diagnosis = if row % 8 == 0 { "flu" } else { diagnosis };
+        let mixed = row.wrapping_mul(2_654_435_761) >> 13;
+        let diagnosis = ["flu", "cold", "ulcer", "gout"][(mixed % 4) as usize];
         text += &format!("{},2024-{:02}-10,{diagnosis}\n", 900 + row * 113, 1 + row / 6);
     }
     std::fs::write(folder.join("people.csv"), text).unwrap();

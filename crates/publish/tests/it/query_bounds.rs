@@ -379,8 +379,9 @@ pub(crate) fn published(seed: u64, case: &Case) -> Option<(Release, TempDir)> {
     Some((release, folder))
 }
 
-/// Asks questions and compares the answers with the source.
-pub(crate) fn ask(seed: u64, case: &Case, release: &Release, rng: &mut StdRng) {
+/// Asks questions, compares the answers with the source, and says how many there were.
+pub(crate) fn ask(seed: u64, case: &Case, release: &Release, rng: &mut StdRng) -> usize {
+    let mut answers = 0;
     let suppressed = release.manifest().unwrap().hedgerow.rows.suppressed > 0;
     let about = || {
         let written = |name: &str| std::fs::read_to_string(release.path().join(name)).unwrap_or_default();
@@ -393,9 +394,10 @@ pub(crate) fn ask(seed: u64, case: &Case, release: &Release, rng: &mut StdRng) {
         let kept: Vec<usize> =
             (0..case.rows).filter(|&row| condition.holds(&case.attributes, row) == Some(true)).collect();
         let sql = condition.sql(&case.attributes);
-        totals(release, case, &kept, &sql, rng, &about);
+        answers += usize::from(totals(release, case, &kept, &sql, rng, &about));
         groups(release, case, &kept, &sql, rng, (suppressed, &about));
     }
+    answers
 }
 
 /// Words of a few letters under two levels; `*` and `a*` are words as well.
@@ -405,8 +407,13 @@ fn words_file() -> String {
     rows.chain(["*;u;top\n".to_owned()]).collect()
 }
 
-fn answered(release: &Release, sql: &str, about: &dyn Fn() -> String) -> Answer {
-    answer(release, sql).unwrap_or_else(|error| panic!("{error}\n{sql}\n{}", about()))
+/// `None` where rows of several tables would have to be joined.
+fn answered(release: &Release, sql: &str, about: &dyn Fn() -> String) -> Option<Answer> {
+    let is_one = release.manifest().is_none_or(|manifest| manifest.hedgerow.method != "decompose");
+    match answer(release, sql) {
+        Err(error) if is_one => panic!("{error}\n{sql}\n{}", about()),
+        found => found.ok(),
+    }
 }
 
 fn within(found: &Estimate, truth: f64) -> bool {
@@ -499,7 +506,7 @@ fn totals(
     condition: &str,
     rng: &mut StdRng,
     about: &dyn Fn() -> String,
-) {
+) -> bool {
     let attribute = case.attributes.choose(rng).unwrap();
     let name = attribute.name;
     let present: Vec<&str> =
@@ -543,11 +550,12 @@ fn totals(
     }
     let outputs: Vec<&str> = truths.iter().map(|(output, _)| output.as_str()).collect();
     let sql = format!("SELECT {} FROM data WHERE {condition}", outputs.join(", "));
-    let found = answered(release, &sql, about);
+    let Some(found) = answered(release, &sql, about) else { return false };
     for ((output, truth), cell) in truths.iter().zip(&found.lines[0]) {
         let AnswerCell::Estimate(found) = cell else { panic!("{sql}") };
         assert!(within(found, *truth), "{output} is {truth}, and answered {found:?}\n{sql}\n{}", about());
     }
+    true
 }
 
 /// Groups by a column whose values are released as they are.
@@ -572,7 +580,7 @@ fn groups(
         let clause = having.map_or(String::new(), |least| format!(" HAVING COUNT(*) >= {least}"));
         let name = attribute.name;
         let sql = format!("SELECT {name}, COUNT(*) FROM data WHERE {condition} GROUP BY {name}{clause}");
-        let found = answered(release, &sql, about);
+        let Some(found) = answered(release, &sql, about) else { continue };
         let mut listed = Vec::new();
         for line in &found.lines {
             let [AnswerCell::Label(value), AnswerCell::Estimate(count), rest @ ..] = line.as_slice() else {

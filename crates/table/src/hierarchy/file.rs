@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use super::file_cover::{self, Leaves};
 use super::levels::{self, missing_label};
 use super::subject::{Subject, shown};
-use super::{LEVELS_MAX, Label, Level};
+use super::{LEVELS_MAX, Label, LeavesUnder, Level};
 use crate::error::{InputError, TableError};
 use crate::records::{Records, detect_delimiter, read_text};
 
@@ -39,12 +39,12 @@ pub(super) fn build_above(
     level: usize,
     subject: &Subject<'_>,
     nulls: &[String],
-) -> Result<(Vec<Level>, u64, HashMap<String, Vec<String>>), TableError> {
+) -> Result<(Vec<Level>, u64, LeavesUnder), TableError> {
     let file = HierarchyFile { path, subject };
     file.check_exists()?;
     let text = read_text(path, BYTES_MAX)?;
     let rows = file.rows(&text)?;
-    let mut under: HashMap<String, Vec<String>> = HashMap::new();
+    let mut under = LeavesUnder::new();
     let mut above = LevelRows { width: rows.width - level, cells: Vec::new(), lines: Vec::new() };
     for row in 0..rows.len() {
         let label = rows.cell(row, level);

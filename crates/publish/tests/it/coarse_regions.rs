@@ -124,6 +124,13 @@ fn coarse(name: &'static str, rng: &mut StdRng, rows: usize) -> Attribute {
     Attribute { name, compared, values, as_it_is: false, policy }
 }
 
+/// Words of a few letters under two levels; `*` and `a*` are words as well.
+pub(crate) fn words_file() -> String {
+    let rows = [("a", "v"), ("b", "v"), ("ab", "w"), ("abc", "w"), ("a*", "w"), ("x y", "u"), ("é", "u"), ("B", "u")];
+    let rows = rows.iter().map(|(word, label)| format!("{word};{label};top\n"));
+    rows.chain(["*;u;top\n".to_owned()]).collect()
+}
+
 /// Whether a table has labels that are no coarser values.
 fn has_labels(release: &Release, name: &str) -> bool {
     let is_label = |text: &String| !release.codebook().is_coarse_value(name, text);

@@ -18,6 +18,8 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
 
+use crate::coarse_regions::words_file;
+
 const CASES: u64 = 120;
 
 /// Questions about one release.
@@ -398,13 +400,6 @@ pub(crate) fn ask(seed: u64, case: &Case, release: &Release, rng: &mut StdRng) -
         groups(release, case, &kept, &sql, rng, (suppressed, &about));
     }
     answers
-}
-
-/// Words of a few letters under two levels; `*` and `a*` are words as well.
-fn words_file() -> String {
-    let rows = [("a", "v"), ("b", "v"), ("ab", "w"), ("abc", "w"), ("a*", "w"), ("x y", "u"), ("é", "u"), ("B", "u")];
-    let rows = rows.iter().map(|(word, label)| format!("{word};{label};top\n"));
-    rows.chain(["*;u;top\n".to_owned()]).collect()
 }
 
 /// `None` where rows of several tables would have to be joined.

@@ -18,6 +18,7 @@ use hedgerow_table::{
 use hedgerow_verify::check::{CountedUnits, NamedRule, OverUnits};
 use serde_json::Value;
 
+use crate::coarse_hulls::Hulls;
 use crate::coarsen::Coarsened;
 use crate::community::EarlierReleases;
 use crate::consistent::Consistent;
@@ -183,6 +184,8 @@ pub struct Quasi<'a> {
     pub attribute: &'a Attribute,
     pub column: &'a Column,
     pub hierarchy: Hierarchy,
+    /// What its values stand for, where they were made coarser before.
+    pub(crate) hulls: Option<Hulls>,
 }
 
 impl<'a> Bound<'a> {
@@ -239,7 +242,7 @@ impl<'a> Bound<'a> {
         let mut quasi = Vec::new();
         for attribute in policy.quasi() {
             let column = column(&attribute.name)?;
-            quasi.push(Quasi { attribute, column, hierarchy: build(attribute, column)? });
+            quasi.push(Quasi { attribute, column, hierarchy: build(attribute, column)?, hulls: None });
         }
         let mut judged: Vec<&Column> = quasi.iter().map(|quasi| quasi.column).collect();
         let mut protected = HashMap::new();
@@ -341,7 +344,8 @@ impl<'a> Bound<'a> {
         let axis = |quasi: &Quasi<'_>, counts: &[u64]| {
             let spec = quasi.attribute.hierarchy.as_ref().map(|(spec, _)| spec);
             let in_tree = labels == ClassLabels::Hierarchy
-                && matches!(spec, Some(HierarchySpec::File(_) | HierarchySpec::Mask(_)));
+                && (matches!(spec, Some(HierarchySpec::File(_) | HierarchySpec::Mask(_)))
+                    || quasi.hulls.as_ref().is_some_and(Hulls::in_tree));
             let order = || order_of_cuts(quasi, counts);
             Axis::new(&quasi.column.domain, &quasi.hierarchy, in_tree, order)
         };

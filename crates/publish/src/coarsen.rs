@@ -11,7 +11,7 @@ use hedgerow_table::{CoarsenedEngine, Coarsening, Coarser, Engine, InputError, T
 use crate::declared_values;
 
 /// The attributes whose values became coarser.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Coarsened {
     attributes: Vec<(String, Coarsening, Coarser)>,
 }
@@ -24,6 +24,12 @@ impl Coarsened {
         manifest.hedgerow.coarsened = said.collect();
     }
 
+    /// How the values of an attribute became coarser.
+    pub(crate) fn of(&self, name: &str) -> Option<(&Coarsening, &Coarser)> {
+        let found = self.attributes.iter().find(|(attribute, ..)| attribute == name);
+        found.map(|(_, coarsening, coarser)| (coarsening, coarser))
+    }
+
     /// The attributes' names, each with the kind that its values had.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (&str, hedgerow_table::Kind)> {
         self.attributes.iter().map(|(name, _, coarser)| (name.as_str(), coarser.kind))
@@ -33,8 +39,8 @@ impl Coarsened {
 /// A manifest lists the values that are released, and no others of the source.
 pub(crate) fn state_released(manifest: &mut Manifest, released: &Release) {
     for (name, said) in &mut manifest.hedgerow.coarsened {
-        let domain = released.domain(name);
-        released_only(said, |label| domain.is_some_and(|domain| domain.code_of(label).is_some()));
+        let domains = released.domains(name);
+        released_only(said, |label| domains.iter().any(|domain| domain.code_of(label).is_some()));
     }
 }
 

@@ -128,7 +128,12 @@ impl<'a> DraftTable<'a> {
             let range = attribute.and_then(|attribute| attribute.declared.range.as_ref());
             let labeled = attribute.filter(|_| name == "data" && has_labels(column, &roles.policy.publish));
             let quasi = labeled.filter(|attribute| attribute.role == Role::Quasi);
-            let hierarchy = quasi.and_then(|attribute| attribute.hierarchy.as_ref()?.0.name());
+            let hulls = roles.quasi.iter().find(|quasi| quasi.column.name == column.name);
+            let hulls = hulls.and_then(|quasi| quasi.hulls.as_ref());
+            let hierarchy = quasi.and_then(|attribute| match hulls {
+                Some(hulls) => hulls.hierarchy(),
+                None => attribute.hierarchy.as_ref()?.0.name(),
+            });
             let coarsened = roles.coarsened.kinds().find(|(name, _)| *name == column.name).map(|(_, kind)| kind);
             let values = coarsened.unwrap_or(column.domain.kind());
             let role = attribute.map(|attribute| attribute.role.name());

@@ -6,6 +6,7 @@ mod bucketized;
 pub mod catalog;
 pub mod cloning;
 pub mod cluster;
+mod coarse_hulls;
 pub mod coarsen;
 pub mod community;
 pub mod consistent;

@@ -4,6 +4,8 @@
 //! Of a rounded number the declaration says which interval it covers. Days and levels of a
 //! hierarchy list every released value with its bounds or its leaves.
 
+use std::collections::BTreeSet;
+
 use hedgerow_table::{Bound, Coarsening, Coarser, Cover, DateUnit, Domain, Kind, Ratio, Way};
 use serde_json::{Map, Value, json};
 
@@ -37,34 +39,37 @@ pub fn released_only(declaration: &mut Value, is_released: impl Fn(&str) -> bool
 }
 
 /// Adds what the released values cover to a codebook, and returns where the tables contradict the
-/// declaration.
-pub(crate) fn explain(
+/// declaration. What it explains already is a label over several values.
+pub(crate) fn explain<'t>(
     declared: &Map<String, Value>,
-    domain: impl Fn(&str) -> Option<Domain>,
+    domains: impl Fn(&str) -> Vec<&'t Domain>,
     codebook: &mut Codebook,
 ) -> Vec<String> {
     let mut contradictions = Vec::new();
     for (attribute, declaration) in declared {
-        let Some(domain) = domain(attribute) else {
+        let domains = domains(attribute);
+        if domains.is_empty() {
             contradictions.push(format!("the manifest declares `{attribute}` to be coarser, and no table has it"));
             continue;
-        };
+        }
         let Some(read) = Declaration::read(declaration) else {
             contradictions.push(format!("how the values of `{attribute}` became coarser cannot be read"));
             continue;
         };
+        let texts =
+            |domain: &&Domain| (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect::<Vec<_>>();
+        let texts: BTreeSet<String> = domains.iter().flat_map(texts).collect();
         let mut others = 0;
-        for code in 0..domain.present() as u32 {
-            let text = domain.text(code);
-            match read.cover(&text) {
-                Some(cover) => others += usize::from(codebook.insert(attribute, &text, &cover).is_err()),
-                None => others += 1,
+        let mut values = Vec::new();
+        for text in texts {
+            let cover = if text.is_empty() { Some(Cover::Missing) } else { read.cover(&text) };
+            match cover {
+                Some(cover) if codebook.insert(attribute, &text, &cover).is_ok() => values.push(text),
+                None if codebook.cover(attribute, &text).is_some() => {}
+                _ => others += 1,
             }
         }
-        if domain.missing_code().is_some() {
-            others += usize::from(codebook.insert(attribute, "", &Cover::Missing).is_err());
-        }
-        codebook.mark_coarse(attribute);
+        codebook.mark_coarse(attribute, values);
         if others > 0 {
             contradictions.push(format!("`{attribute}` has {others} values that its coarsening does not give"));
         }
@@ -73,10 +78,12 @@ pub(crate) fn explain(
 }
 
 /// Labels that are declared and that no row has: a finished manifest has none.
-pub fn unused(declared: &Map<String, Value>, domain: impl Fn(&str) -> Option<Domain>) -> Vec<String> {
+pub fn unused<'t>(declared: &Map<String, Value>, domains: impl Fn(&str) -> Vec<&'t Domain>) -> Vec<String> {
     let of = |(attribute, declaration): (&String, &Value)| {
-        let (labels, domain) = (declaration.get("labels")?.as_object()?, domain(attribute)?);
-        let unused = labels.keys().filter(|label| domain.code_of(label).is_none()).count();
+        let (labels, domains) = (declaration.get("labels")?.as_object()?, domains(attribute));
+        let is_used =
+            |label: &String| domains.is_empty() || domains.iter().any(|domain| domain.code_of(label).is_some());
+        let unused = labels.keys().filter(|label| !is_used(label)).count();
         (unused > 0).then(|| format!("the manifest explains {unused} values of `{attribute}` that no row has"))
     };
     declared.iter().filter_map(of).collect()
@@ -208,7 +215,7 @@ mod tests {
         let text = serde_json::to_string(&declared).unwrap();
         let declared: Map<String, Value> = serde_json::from_str(&text).unwrap();
         let mut codebook = Codebook::new();
-        let found = explain(&declared, |_| Some(coarser.domain.clone()), &mut codebook);
+        let found = explain(&declared, |_| vec![&coarser.domain], &mut codebook);
         (coarser.domain, codebook, found)
     }
 
@@ -243,7 +250,8 @@ mod tests {
     fn a_value_that_no_rounding_gives_contradicts_it() {
         let declared =
             json!({ "x": { "round": 100, "values": "integer" }, "y": { "round": 100, "values": "integer" } });
-        let values = |name: &str| (name == "x").then(|| domain(&["100", "250"]));
+        let held = domain(&["100", "250"]);
+        let values = |name: &str| if name == "x" { vec![&held] } else { Vec::new() };
         let found = explain(declared.as_object().unwrap(), values, &mut Codebook::new());
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].contains("1 values that its coarsening does not give"), "{found:?}");
@@ -262,8 +270,8 @@ mod tests {
     fn a_month_covers_its_days_and_a_rounded_number_says_what_it_covers() {
         let found = |declared: Value, value: &str| {
             let declared = json!({ "x": declared });
-            let values = |_: &str| Some(domain(&[value]));
-            explain(declared.as_object().unwrap(), values, &mut Codebook::new())
+            let held = domain(&[value]);
+            explain(declared.as_object().unwrap(), |_| vec![&held], &mut Codebook::new())
         };
         let months = |high: &str| {
             let labels = json!({ "2024-02": { "low": "2024-02-01", "high": high } });
@@ -281,8 +289,8 @@ mod tests {
         let labels = json!({ "North": { "leaves": ["Aa", "Bb"] }, "South": { "leaves": ["Cc"] } });
         let declared = json!({ "x": { "level": 1, "values": "category", "labels": labels } });
         let found = |texts: &[&str]| {
-            let values = |_: &str| Some(domain(texts));
-            unused(declared.as_object().unwrap(), values)
+            let held = domain(texts);
+            unused(declared.as_object().unwrap(), |_| vec![&held])
         };
         assert_eq!(found(&["North", "South"]), [""; 0]);
         assert_eq!(found(&["North"]), ["the manifest explains 1 values of `x` that no row has"]);

@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 use std::io;
 use std::path::Path;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::quoting::write_record;
 use hedgerow_table::error::{InputError, TableError};
@@ -34,8 +34,8 @@ const ROWS_MAX: u64 = 20_000_000;
 pub struct Codebook {
     entries: Vec<AttributeEntries>,
     positions: HashMap<String, usize>,
-    /// The attributes whose labels are values that were made coarser, not generalized.
-    coarse: Vec<String>,
+    /// The attributes whose values were made coarser, each with these values.
+    coarse: HashMap<String, HashSet<String>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -83,18 +83,22 @@ impl Codebook {
         &mut self.entries[position].covers
     }
 
-    /// The cover of a label of an attribute, if the codebook has it.
-    /// States that the labels of an attribute are its values, which were made coarser.
-    pub fn mark_coarse(&mut self, attribute: &str) {
-        self.coarse.push(attribute.to_owned());
+    /// States that the values of an attribute were made coarser, and that these are such values.
+    pub fn mark_coarse(&mut self, attribute: &str, values: impl IntoIterator<Item = String>) {
+        self.coarse.entry_ref(attribute).or_default().extend(values);
     }
 
-    /// Whether the labels of an attribute are its values, which were made coarser before anything
-    /// else.
+    /// Whether the values of an attribute were made coarser before anything else.
     pub fn is_coarse(&self, attribute: &str) -> bool {
-        self.coarse.iter().any(|name| name == attribute)
+        self.coarse.contains_key(attribute)
     }
 
+    /// Whether a text is such a value, and not a label over several.
+    pub fn is_coarse_value(&self, attribute: &str, text: &str) -> bool {
+        self.coarse.get(attribute).is_some_and(|values| values.contains(text))
+    }
+
+    /// The cover of a label of an attribute, if the codebook has it.
     pub fn cover(&self, attribute: &str, label: &str) -> Option<&Cover> {
         self.entries[*self.positions.get(attribute)?].covers.get(label)
     }

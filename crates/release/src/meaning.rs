@@ -41,8 +41,8 @@ enum Recoding {
 struct AttributeMeaning<'a> {
     /// Of the values, not of the labels.
     kind: Kind,
-    /// Whether the labels are texts, and the values are not.
-    has_text_labels: bool,
+    /// Whether some table has the values as numbers or dates, and not as texts.
+    has_numbers: bool,
     hierarchy: Option<&'a str>,
     range: Option<[Option<Bound>; 2]>,
     recoding: Recoding,
@@ -62,27 +62,26 @@ pub(crate) fn contradictions(manifest: &Manifest, tables: &ReleaseTables, codebo
             ReleaseTables::Cloned(_) => AttributeMeaning { recoding, ..AttributeMeaning::TEXTS },
             _ => AttributeMeaning::of(name, manifest, recoding),
         };
-        // Values that were made coarser are explained by the manifest, not by the codebook.
-        let is_coarse = codebook.is_coarse(name);
+        // Values that were made coarser are explained by the manifest, not by the codebook. Of a
+        // number the declaration says what it stands for.
         let labels = codebook.labels(name);
+        let is_coarse = |label: &str| codebook.is_coarse_value(name, label);
         let misstated = |&&(label, cover): &&(&str, &Cover)| {
-            let has_order = attribute.kind != Kind::Category && (attribute.has_text_labels || !is_coarse);
-            has_order && misstates(label, cover, attribute.kind)
+            let is_coarse_number = is_coarse(label) && attribute.has_numbers;
+            attribute.kind != Kind::Category && !is_coarse_number && misstates(label, cover, attribute.kind)
         };
         let less = labels.iter().filter(misstated).count();
         if less > 0 {
             found.push(format!("{less} labels of `{name}` say less than codebook.csv says that they cover"));
         }
-        if is_coarse {
-            continue;
-        }
-        let others = labels.iter().filter(|one| !misstated(one) && !attribute.means(one.0, one.1)).count();
+        let means = |(label, cover): &(&str, &Cover)| is_coarse(label) || attribute.means(label, cover);
+        let others = labels.iter().filter(|one| !misstated(one) && !means(one)).count();
         if others > 0 {
             found.push(format!(
                 "{others} labels of `{name}` mean something else than codebook.csv says that they cover"
             ));
         }
-        if recoding == Recoding::FullDomain && !attribute.is_one_level(&labels) {
+        if recoding == Recoding::FullDomain && !codebook.is_coarse(name) && !attribute.is_one_level(&labels) {
             found.push(format!(
                 "the manifest states the method `full-domain`, and the labels of `{name}` are not of one level"
             ));
@@ -107,7 +106,7 @@ fn fields(manifest: &Manifest) -> impl Iterator<Item = &FieldDescriptor> {
 impl<'a> AttributeMeaning<'a> {
     const TEXTS: AttributeMeaning<'static> = AttributeMeaning {
         kind: Kind::Category,
-        has_text_labels: false,
+        has_numbers: false,
         hierarchy: None,
         range: None,
         recoding: Recoding::None,
@@ -118,7 +117,7 @@ impl<'a> AttributeMeaning<'a> {
         let own = || fields(manifest).filter(move |field| field.name == name);
         let kinds = || own().filter_map(|field| field.values_kind().or(field.table_kind()));
         AttributeMeaning {
-            has_text_labels: own().any(|field| field.values.is_some()),
+            has_numbers: own().any(|field| field.values.is_none() && field.table_kind() != Some(Kind::Category)),
             kind: kinds().find(|kind| *kind != Kind::Category).unwrap_or(Kind::Category),
             hierarchy: own().find_map(|field| field.hierarchy.as_deref()),
             range: own().find_map(FieldDescriptor::declared_range),

@@ -89,6 +89,9 @@ impl Release {
         let shape = Shape::of_release(directory, &manifest)?;
         let (tables, mut contradictions) = ReleaseTables::read(directory, shape, within, progress)?;
         let mut codebook = read_codebook(directory)?;
+        let listed: Vec<String> = codebook.attributes().map(str::to_owned).collect();
+        let domains = |name: &str| tables.kind().domains(name);
+        let coarser = coarsened::explain(&manifest.hedgerow.coarsened, domains, &mut codebook);
         contradictions.extend(tables.kind().contradictions_with(&codebook));
         for (attribute, labels) in tables.kind().labels() {
             let unknown = labels.iter().filter(|label| codebook.cover(attribute, label).is_none()).count();
@@ -99,13 +102,12 @@ impl Release {
         contradictions.extend(unused_labels(tables.kind(), &codebook));
         contradictions.extend(manifest.contradictions());
         let explainable = tables.kind().explainable();
-        for attribute in codebook.attributes().filter(|name| !explainable.contains(name)) {
+        for attribute in listed.iter().filter(|name| !explainable.contains(&name.as_str())) {
             contradictions
                 .push(format!("codebook.csv explains `{attribute}`, which is not a released quasi-identifier"));
         }
         drop(explainable);
-        let domain = |name: &str| tables.kind().domain(name).cloned();
-        contradictions.extend(coarsened::explain(&manifest.hedgerow.coarsened, domain, &mut codebook));
+        contradictions.extend(coarser);
         Release::new(directory.to_path_buf(), Some(manifest), codebook, tables, contradictions)
     }
 
@@ -261,6 +263,11 @@ impl Release {
     /// The values that a released attribute takes.
     pub fn domain(&self, attribute: &str) -> Option<&Domain> {
         self.tables.kind().domain(attribute)
+    }
+
+    /// The values or labels of an attribute in every table that has it.
+    pub fn domains(&self, attribute: &str) -> Vec<&Domain> {
+        self.tables.kind().domains(attribute)
     }
 
     /// The classes of every table: one table, or several for a decomposed release. Counted when

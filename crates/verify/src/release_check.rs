@@ -80,7 +80,7 @@ pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseC
     contradictions.extend(possible::units(manifest, release, &claims));
     contradictions.extend(possible::dependencies(manifest, release));
     contradictions.extend(possible::numbering(release));
-    contradictions.extend(unused(&manifest.hedgerow.coarsened, |name| release.domain(name).cloned()));
+    contradictions.extend(unused(&manifest.hedgerow.coarsened, |name| release.domains(name)));
     contradictions.extend(release.misstated_labels());
     contradictions.extend(files_without_mention(release.path(), manifest)?);
     contradictions.extend(beside_cells(release.path(), &manifest.resources)?);

@@ -36,7 +36,7 @@ pub(crate) fn declared(release: &Release, folder: &str) -> Vec<(String, Declared
         let labels = coarsened.and_then(|coarsened| coarsened.get(&field.name)?.get("labels")?.as_object());
         // A mask leaves no label without a star.
         let masks = match (labels, field.hierarchy.as_deref()) {
-            (Some(labels), _) if labels.keys().all(|label| label.ends_with('*')) => Masks::Always,
+            (Some(labels), _) if !labels.is_empty() && labels.keys().all(|label| label.ends_with('*')) => Masks::Always,
             (_, Some("mask")) => Masks::Always,
             (Some(_), _) | (_, Some(_)) => Masks::Never,
             (None, None) => Masks::Perhaps,

@@ -102,8 +102,8 @@ const VOCABULARY: &[(Meaning, &str)] = &[
     ),
     (
         quasi(Concept::Age, KNOWN_TO_MANY),
-        "age ages agep agey agegroup agegrp ageyears alter alterjahre edad eta idade leeftijd alder ika wiek vek 年龄 \
-         年齢 возраст",
+        "age ages agep agey agegroup agegrp ageyears agehead ageofhead agespouse spouseage ageofspouse alter alterjahre \
+         edad eta idade leeftijd alder ika wiek vek 年龄 年齢 возраст",
     ),
     (
         quasi(Concept::Open, "singles out most people"),
@@ -223,7 +223,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
          revenue gehalt lohn einkommen revenu salaire ingreso ingresos salario sueldo reddito stipendio renda \
          inkomen inkomst debt debts loan loans mortgage credit creditscore balance wealth assets savings benefit \
          benefits pension welfare tax taxes schulden vermogen vermoegen kredit dette poverty povpip charges cost \
-         costs expenses spending price amount bonus capitalgain capitalloss",
+         costs expenses spending price amount bonus capitalgain capitalloss dividend dividends",
     ),
     (
         sensitive("a conviction or a belief is private"),

@@ -149,7 +149,6 @@ fn draft_chosen<'a>(
     options.progress.check()?;
     let mut warnings = rules.warnings.clone();
     warnings.extend(warning_of_partial(bound, attacked));
-    warnings.extend(regions::warning_of_buckets(bound.policy, &rules, &chosen.tables));
     let losses = losses(&chosen);
     let (tables, codebook) = tables::tables(bound, &rules, &problem, &chosen.tables, rng)?;
     let count = bound.table.rows as u64;

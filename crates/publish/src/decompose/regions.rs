@@ -7,11 +7,13 @@
 
 use std::sync::Arc;
 
-use hedgerow_policy::{Anonymizer, Attribute, KnownRows, Method, Policy, Role, Rule};
-use hedgerow_table::{InputError, Progress};
+use hedgerow_policy::{KnownRows, Method, Policy, Role, Rule};
+use hedgerow_table::{Column, Progress, Table};
 
 use super::{DecompositionProblem, Groups, Rules, Subtable};
 use crate::bind::Bound;
+use crate::coarse_hulls::CoarseAttribute;
+use crate::coarsen::Coarsened;
 use crate::error::PublishError;
 use crate::generalized::Recoded;
 use crate::local::{Local, LocalRecoding, recode};
@@ -30,6 +32,7 @@ impl Progress for CancelOnly<'_> {
 pub struct Regions {
     /// About the attributes of this table alone, the sensitive one protected from the others.
     policy: Policy,
+    coarse: CoarseColumns,
     pub found: LocalRecoding,
 }
 
@@ -46,16 +49,61 @@ impl Regions {
     /// Calls `each` with the table's own binding and what became of its generalized attributes.
     pub(super) fn with_recoded<T>(
         &self,
-        table: &hedgerow_table::Table,
+        table: &Table,
         each: impl FnOnce(&Bound<'_>, Vec<Recoded<'_>>) -> Result<T, PublishError>,
     ) -> Result<T, PublishError> {
-        let bound = Bound::new(&self.policy, table)?;
+        let bound = self.coarse.bind(&self.policy, table)?;
         let recoded = self.found.recoded(&bound.quasi);
         each(&bound, recoded)
     }
 }
 
-/// The same tables, every guardian generalized that has no coarser values.
+/// The known attributes of a guardian whose values were made coarser.
+#[derive(Debug)]
+struct CoarseColumns {
+    /// The table with these on a line, where they lie on one.
+    table: Option<Table>,
+    of: Vec<CoarseAttribute>,
+    coarsened: Coarsened,
+}
+
+impl CoarseColumns {
+    fn of(bound: &Bound<'_>, policy: &Policy) -> Result<CoarseColumns, PublishError> {
+        let mut of = Vec::new();
+        for attribute in policy.quasi() {
+            let Some((coarsening, coarser)) = bound.coarsened.of(&attribute.name) else { continue };
+            let Some(column) = bound.table.column(&attribute.name) else { continue };
+            of.extend(CoarseAttribute::of(column, attribute, coarsening, coarser, &policy.source.nulls)?);
+        }
+        let own = |column: &Column| {
+            let coarse = of.iter().find(|coarse| coarse.column.name == column.name);
+            coarse.map_or(column, |coarse| &coarse.column).clone()
+        };
+        let held = |column: &&Column| policy.attribute(&column.name).is_some();
+        let table = (!of.is_empty()).then(|| Table {
+            columns: bound.table.columns.iter().filter(held).map(own).collect(),
+            rows: bound.table.rows,
+            header: bound.table.header.clone(),
+            warnings: Vec::new(),
+        });
+        Ok(CoarseColumns { table, of, coarsened: bound.coarsened.clone() })
+    }
+
+    fn bind<'a>(&'a self, policy: &'a Policy, table: &'a Table) -> Result<Bound<'a>, PublishError> {
+        let mut bound = Bound::new(policy, self.table.as_ref().unwrap_or(table))?;
+        for quasi in &mut bound.quasi {
+            let Some(coarse) = self.of.iter().find(|coarse| coarse.column.name == quasi.column.name) else { continue };
+            quasi.hulls = Some(coarse.hulls.clone());
+            if let Some(hierarchy) = &coarse.hierarchy {
+                quasi.hierarchy = hierarchy.clone();
+            }
+        }
+        bound.coarsened = self.coarsened.clone();
+        Ok(bound)
+    }
+}
+
+/// The same tables, every guardian generalized.
 pub(super) fn generalized(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
@@ -64,12 +112,10 @@ pub(super) fn generalized(
 ) -> Result<Vec<Subtable>, PublishError> {
     for table in tables.iter_mut().filter(|table| table.groups.is_some()) {
         let Some(sensitive) = table.sensitive.iter().next() else { continue };
-        if !coarse(bound.policy, rules, table).is_empty() {
-            continue;
-        }
         let policy = policy_of(bound.policy, rules, problem, table, sensitive);
+        let coarse = CoarseColumns::of(bound, &policy)?;
         let found = {
-            let own = Bound::new(&policy, bound.table)?;
+            let own = coarse.bind(&policy, bound.table)?;
             let judge = own.judge()?;
             let local = Local { method: Method::Mondrian, strict: true, tight: false };
             recode(&own, &judge, local, &CancelOnly(problem.progress))?
@@ -81,36 +127,9 @@ pub(super) fn generalized(
             members[run[0].0 as usize].push((run[0].1, run.len() as u32));
         }
         table.groups = Some(Arc::new(Groups::of(found.of_row.clone(), members.into_iter())));
-        table.regions = Some(Arc::new(Regions { policy, found }));
+        table.regions = Some(Arc::new(Regions { policy, coarse, found }));
     }
     Ok(tables)
-}
-
-/// Attributes of a guardian that `coarsen` names. A label over values that were made coarser would
-/// cover other values of the source than its text says (1000 stands for those from 500 on), so that
-/// such a guardian keeps its buckets.
-fn coarse<'p>(policy: &'p Policy, rules: &Rules<'_>, table: &Subtable) -> Vec<&'p str> {
-    let open: Vec<&str> = table.open().iter().map(|attribute| rules.columns[attribute].name.as_str()).collect();
-    let is_coarse = |attribute: &&Attribute| attribute.coarsen.is_some() && open.contains(&attribute.name.as_str());
-    policy.attributes.iter().filter(is_coarse).map(|attribute| attribute.name.as_str()).collect()
-}
-
-/// A warning about guardians that were not generalized though the policy says so.
-pub(super) fn warning_of_buckets(policy: &Policy, rules: &Rules<'_>, tables: &[Subtable]) -> Option<InputError> {
-    let in_buckets = tables.iter().filter(|table| table.groups.is_some() && table.regions.is_none());
-    let mut names: Vec<&str> = in_buckets.flat_map(|table| coarse(policy, rules, table)).collect();
-    names.sort_unstable();
-    names.dedup();
-    if policy.publish.anonymizer != Anonymizer::Mondrian || names.is_empty() {
-        return None;
-    }
-    let problem = format!(
-        "a table with {} has its sensitive values in buckets: `anonymizer = \"mondrian\"` generalizes no value that \
-         `coarsen` gave",
-        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-    );
-    let hint = "remove `coarsen` to have the values generalized";
-    Some(InputError::new(policy.publish.place.clone(), problem, hint).about("policy", names, None))
 }
 
 fn policy_of(

@@ -12,11 +12,12 @@ use rand::rngs::StdRng;
 use super::divergence::sensitive_values;
 use super::rules::Rules;
 use super::{DecompositionProblem, Groups, Regions, Subtable};
-use crate::bind::Bound;
+use crate::bind::{Bound, Quasi};
 use crate::draft::DraftTable;
 use crate::error::PublishError;
 use crate::full_domain::recoded;
 use crate::generalized;
+use crate::local::cells::AttributeCells;
 use crate::rows::{ReleasedColumn, shuffle};
 
 /// The policy's rules as a reader can recompute them. A combination is protected by the one of its
@@ -145,13 +146,20 @@ impl<'a> Drafting<'_, 'a> {
     fn generalized(&mut self, folder: String, regions: &Regions) -> Result<(), PublishError> {
         let (source, codebook) = (self.bound.table, &mut self.codebook);
         let draft = regions.with_recoded(source, |own, recoded| {
-            for (quasi, recoded) in own.quasi.iter().zip(&recoded) {
-                generalized::add_labels(codebook, quasi, recoded, None)?;
+            // What values that were made coarser stand for is stated by the manifest.
+            let as_they_are =
+                |(quasi, cells): (&Quasi<'_>, &AttributeCells)| quasi.hulls.is_some() && cells.values_only;
+            let as_they_are: Vec<bool> = own.quasi.iter().zip(&regions.found.cells).map(as_they_are).collect();
+            for ((quasi, recoded), as_it_is) in own.quasi.iter().zip(&recoded).zip(&as_they_are) {
+                if !as_it_is {
+                    generalized::add_labels(codebook, quasi, recoded, None)?;
+                }
             }
             // The binding of this table alone ends here; the columns are the source's.
             let released = generalized::released_columns(own, recoded).into_iter().filter_map(|column| {
                 let source = source.column(column.name)?;
-                let is_generalized = own.quasi.iter().any(|quasi| quasi.attribute.name == source.name);
+                let quasi = own.quasi.iter().position(|quasi| quasi.attribute.name == source.name);
+                let is_generalized = quasi.is_some_and(|index| !as_they_are[index]);
                 Some(match is_generalized {
                     true => ReleasedColumn {
                         name: &source.name,

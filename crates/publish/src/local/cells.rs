@@ -87,7 +87,7 @@ pub fn cells(
         counts: counts.to_vec(),
         labels,
         weights: regions.iter().map(|&region| teller.weight(region)).collect(),
-        values_only: regions.iter().all(|&region| teller.value(region).is_some()),
+        values_only: regions.iter().all(|&region| teller.value(region).is_some() || teller.is_coarser_value(region)),
         regions,
         of_class,
     }
@@ -109,7 +109,8 @@ impl Teller<'_> {
     fn value(&self, region: Span) -> Option<u32> {
         if let Shape::Line(line) = self.axis.shape() {
             let missing = region.first == line.present();
-            let single = || line.present() == 1 || matches!(self.interval(line, region).1, Cover::Point(_));
+            let is_point = || matches!(self.interval(line, region).1, Cover::Point(_));
+            let single = || is_point() || line.present() == 1 && self.quasi.hulls.is_none();
             return (missing || (region.last < line.present() && single())).then_some(region.first);
         }
         (region.first == region.last).then(|| self.axis.code(region.first))
@@ -119,9 +120,14 @@ impl Teller<'_> {
     fn weight(&self, region: Span) -> f64 {
         match self.axis.shape() {
             Shape::Line(line) if region.last < line.present() && self.tight => self.axis.extent(region),
-            _ if self.value(region).is_some() => 0.0,
+            _ if self.value(region).is_some() || self.is_coarser_value(region) => 0.0,
             _ => self.axis.weight(region),
         }
+    }
+
+    /// Whether a region is one value that was made coarser before, which stands for several.
+    fn is_coarser_value(&self, region: Span) -> bool {
+        self.quasi.hulls.is_some() && region.first == region.last
     }
 
     /// Values keep their text, then the whole; what is left gives way.
@@ -156,7 +162,7 @@ impl Teller<'_> {
     fn label(&self, region: Span) -> (Label, Option<usize>) {
         let levels = self.quasi.hierarchy.levels();
         if let Some(code) = self.value(region) {
-            return (levels[0].labels[code as usize].clone(), Some(0));
+            return (self.explained(levels[0].labels[code as usize].clone()), Some(0));
         }
         let leaves = region.ranks() as u64;
         match self.axis.shape() {
@@ -170,15 +176,26 @@ impl Teller<'_> {
                 let node = self.axis.node(region).expect("a region of a tree is a node");
                 let level = &levels[node.level];
                 let label = &level.labels[level.map[self.axis.code(region.first) as usize] as usize];
-                (public(self.quasi, label), Some(node.level))
+                (self.explained(public(self.quasi, label)), Some(node.level))
             }
-            Shape::Order if region != self.axis.whole() => (self.several(region), None),
+            Shape::Order if region != self.axis.whole() => (self.explained(self.several(region)), None),
             _ => (Label { text: "*".to_owned(), cover: Cover::Everything, leaves }, None),
+        }
+    }
+
+    /// Of values that were made coarser before, what they stand for.
+    fn explained(&self, label: Label) -> Label {
+        match &self.quasi.hulls {
+            Some(hulls) => hulls.explained(label),
+            None => label,
         }
     }
 
     fn interval(&self, line: &NumberLine, region: Span) -> (String, Cover) {
         let kind = self.domain().kind();
+        if let Some(hulls) = &self.quasi.hulls {
+            return hulls.interval(self.quasi.attribute, kind, line, region);
+        }
         if !self.tight {
             let (low, high) = bounded(self.quasi.attribute, kind, line.bounds(region));
             return interval_label(low, high, kind);

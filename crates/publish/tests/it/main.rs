@@ -8,6 +8,7 @@ mod bind;
 mod cloning;
 mod cluster;
 mod cluster_adversaries;
+mod coarse_regions;
 mod coarsen;
 mod community;
 mod consistent;

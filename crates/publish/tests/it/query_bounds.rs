@@ -16,6 +16,9 @@ use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
+use tempfile::TempDir;
+
+use crate::coarse_regions::words_file;
 
 const CASES: u64 = 120;
 
@@ -72,22 +75,22 @@ fn values_are_compared_as_the_manifest_declares_them() {
 
 /// How the values of a column are compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Compared {
+pub(crate) enum Compared {
     Numbers,
     Texts,
     Days,
 }
 
 /// A column of the source as the policy declares it.
-struct Attribute {
-    name: &'static str,
-    compared: Compared,
+pub(crate) struct Attribute {
+    pub(crate) name: &'static str,
+    pub(crate) compared: Compared,
     /// Values as text, the missing one empty.
-    values: Vec<String>,
+    pub(crate) values: Vec<String>,
     /// Released as it is: a group is a value.
-    as_it_is: bool,
+    pub(crate) as_it_is: bool,
     /// The line of the policy.
-    policy: String,
+    pub(crate) policy: String,
 }
 
 /// A condition, evaluated in SQL's three truth values.
@@ -102,10 +105,10 @@ enum Condition {
     Not(Box<Condition>),
 }
 
-struct Case {
-    attributes: Vec<Attribute>,
-    rows: usize,
-    policy: String,
+pub(crate) struct Case {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) rows: usize,
+    pub(crate) policy: String,
 }
 
 fn random_case(rng: &mut StdRng) -> Case {
@@ -132,28 +135,28 @@ fn random_case(rng: &mut StdRng) -> Case {
     Case { attributes, rows, policy }
 }
 
-fn values(rng: &mut StdRng, rows: usize, draw: impl Fn(&mut StdRng) -> String) -> Vec<String> {
+pub(crate) fn values(rng: &mut StdRng, rows: usize, draw: impl Fn(&mut StdRng) -> String) -> Vec<String> {
     let missing = *[0.0, 0.0, 0.15].choose(rng).unwrap();
     (0..rows).map(|_| if rng.random_bool(missing) { String::new() } else { draw(rng) }).collect()
 }
 
 /// Whole floats, and now and then one with a fraction.
-fn float(rng: &mut StdRng) -> String {
+pub(crate) fn float(rng: &mut StdRng) -> String {
     let whole = rng.random_range(-2..6);
     if rng.random_bool(0.15) { format!("{}", f64::from(whole) + 0.5) } else { whole.to_string() }
 }
 
-fn digits(rng: &mut StdRng) -> String {
+pub(crate) fn digits(rng: &mut StdRng) -> String {
     let digits = ["1", "2", "10", "02", "3.5", "11", "9", "100"];
     (*digits.choose(rng).unwrap()).to_owned()
 }
 
-fn word(rng: &mut StdRng) -> String {
+pub(crate) fn word(rng: &mut StdRng) -> String {
     let words = ["a", "b", "ab", "abc", "a*", "*", "x y", "é", "B"];
     (*words.choose(rng).unwrap()).to_owned()
 }
 
-fn quasi(name: &'static str, rng: &mut StdRng, rows: usize) -> Attribute {
+pub(crate) fn quasi(name: &'static str, rng: &mut StdRng, rows: usize) -> Attribute {
     let (compared, values, declared) = match rng.random_range(0..9) {
         0 => (Compared::Numbers, values(rng, rows, float), "type = \"float\", hierarchy = { widths = [2, 4] }"),
         1 => (Compared::Numbers, values(rng, rows, float), "type = \"float\", hierarchy = { breaks = [[0, 3]] }"),
@@ -349,6 +352,13 @@ fn matches(pattern: &str, text: &str) -> bool {
 fn examine(seed: u64) -> Option<bool> {
     let mut rng = StdRng::seed_from_u64(seed);
     let case = random_case(&mut rng);
+    let (release, _folder) = published(seed, &case)?;
+    ask(seed, &case, &release, &mut rng);
+    Some(release.manifest().unwrap().hedgerow.rows.suppressed > 0)
+}
+
+/// The release of a case and where it is; `None` where none keeps the rules.
+pub(crate) fn published(seed: u64, case: &Case) -> Option<(Release, TempDir)> {
     let folder = tempfile::tempdir().unwrap();
     let header: Vec<&str> = case.attributes.iter().map(|attribute| attribute.name).collect();
     let mut source = header.join(",") + "\n";
@@ -364,36 +374,41 @@ fn examine(seed: u64) -> Option<bool> {
     let options = PublishOptions { seed: Some(seed), ..PublishOptions::to(destination.clone()) };
     match publish(&policy, RowSource::Policy, &options) {
         Ok(_) => {}
-        Err(PublishError::Unsatisfiable(_)) => return None,
+        Err(PublishError::Unsatisfiable(_) | PublishError::Ineligible(_)) => return None,
         Err(error) => panic!("seed {seed}: {error}\n{}{source}", case.policy),
     }
     let release = Release::open(&destination, &NoProgress).unwrap();
+    Some((release, folder))
+}
+
+/// Asks questions, compares the answers with the source, and says how many there were.
+pub(crate) fn ask(seed: u64, case: &Case, release: &Release, rng: &mut StdRng) -> usize {
+    let mut answers = 0;
     let suppressed = release.manifest().unwrap().hedgerow.rows.suppressed > 0;
     let about = || {
-        let data = std::fs::read_to_string(destination.join("data.csv")).unwrap_or_default();
-        let codebook = std::fs::read_to_string(destination.join("codebook.csv")).unwrap_or_default();
-        format!("seed {seed}\n{}{source}\n{data}\n{codebook}", case.policy)
+        let written = |name: &str| std::fs::read_to_string(release.path().join(name)).unwrap_or_default();
+        let source = std::fs::read_to_string(release.path().with_file_name("source.csv")).unwrap_or_default();
+        let tables = release.manifest().unwrap().resources.iter().map(|table| written(&table.path));
+        format!("seed {seed}\n{}{source}\n{}", case.policy, tables.collect::<String>())
     };
     for _ in 0..QUESTIONS {
-        let condition = condition(&mut rng, &case.attributes, 2);
+        let condition = condition(rng, &case.attributes, 2);
         let kept: Vec<usize> =
             (0..case.rows).filter(|&row| condition.holds(&case.attributes, row) == Some(true)).collect();
         let sql = condition.sql(&case.attributes);
-        totals(&release, &case, &kept, &sql, &mut rng, &about);
-        groups(&release, &case, &kept, &sql, &mut rng, (suppressed, &about));
+        answers += usize::from(totals(release, case, &kept, &sql, rng, &about));
+        groups(release, case, &kept, &sql, rng, (suppressed, &about));
     }
-    Some(suppressed)
+    answers
 }
 
-/// Words of a few letters under two levels; `*` and `a*` are words as well.
-fn words_file() -> String {
-    let rows = [("a", "v"), ("b", "v"), ("ab", "w"), ("abc", "w"), ("a*", "w"), ("x y", "u"), ("é", "u"), ("B", "u")];
-    let rows = rows.iter().map(|(word, label)| format!("{word};{label};top\n"));
-    rows.chain(["*;u;top\n".to_owned()]).collect()
-}
-
-fn answered(release: &Release, sql: &str, about: &dyn Fn() -> String) -> Answer {
-    answer(release, sql).unwrap_or_else(|error| panic!("{error}\n{sql}\n{}", about()))
+/// `None` where rows of several tables would have to be joined.
+fn answered(release: &Release, sql: &str, about: &dyn Fn() -> String) -> Option<Answer> {
+    let is_one = release.manifest().is_none_or(|manifest| manifest.hedgerow.method != "decompose");
+    match answer(release, sql) {
+        Err(error) if is_one => panic!("{error}\n{sql}\n{}", about()),
+        found => found.ok(),
+    }
 }
 
 fn within(found: &Estimate, truth: f64) -> bool {
@@ -486,7 +501,7 @@ fn totals(
     condition: &str,
     rng: &mut StdRng,
     about: &dyn Fn() -> String,
-) {
+) -> bool {
     let attribute = case.attributes.choose(rng).unwrap();
     let name = attribute.name;
     let present: Vec<&str> =
@@ -530,11 +545,12 @@ fn totals(
     }
     let outputs: Vec<&str> = truths.iter().map(|(output, _)| output.as_str()).collect();
     let sql = format!("SELECT {} FROM data WHERE {condition}", outputs.join(", "));
-    let found = answered(release, &sql, about);
+    let Some(found) = answered(release, &sql, about) else { return false };
     for ((output, truth), cell) in truths.iter().zip(&found.lines[0]) {
         let AnswerCell::Estimate(found) = cell else { panic!("{sql}") };
         assert!(within(found, *truth), "{output} is {truth}, and answered {found:?}\n{sql}\n{}", about());
     }
+    true
 }
 
 /// Groups by a column whose values are released as they are.
@@ -559,7 +575,7 @@ fn groups(
         let clause = having.map_or(String::new(), |least| format!(" HAVING COUNT(*) >= {least}"));
         let name = attribute.name;
         let sql = format!("SELECT {name}, COUNT(*) FROM data WHERE {condition} GROUP BY {name}{clause}");
-        let found = answered(release, &sql, about);
+        let Some(found) = answered(release, &sql, about) else { continue };
         let mut listed = Vec::new();
         for line in &found.lines {
             let [AnswerCell::Label(value), AnswerCell::Estimate(count), rest @ ..] = line.as_slice() else {

@@ -228,7 +228,8 @@ impl SubTable {
     /// that were made coarser before anything else are the values.
     pub fn is_exact(&self, attribute: &str, codebook: &Codebook) -> bool {
         if codebook.is_coarse(attribute) {
-            return self.domain(attribute).is_some();
+            let is_value = |text: &String| codebook.is_coarse_value(attribute, text);
+            return self.domain(attribute).is_some_and(|domain| texts(domain).iter().all(is_value));
         }
         let one_value = |label: &String| match codebook.cover(attribute, label) {
             None | Some(Cover::Missing | Cover::Point(_)) => true,
@@ -256,6 +257,10 @@ impl ReleasedKind for Decomposed {
 
     fn domain(&self, attribute: &str) -> Option<&Domain> {
         self.tables.iter().find_map(|table| table.domain(attribute))
+    }
+
+    fn domains(&self, attribute: &str) -> Vec<&Domain> {
+        self.tables.iter().filter_map(|table| table.domain(attribute)).collect()
     }
 
     fn labels(&self) -> Vec<(&str, Vec<String>)> {

@@ -39,6 +39,11 @@ pub(crate) trait ReleasedKind {
     /// The values that a released attribute takes.
     fn domain(&self, attribute: &str) -> Option<&Domain>;
 
+    /// The same in every table that has the attribute.
+    fn domains(&self, attribute: &str) -> Vec<&Domain> {
+        self.domain(attribute).into_iter().collect()
+    }
+
     /// The quasi attributes with the labels that occur: each must have an entry in the codebook.
     fn labels(&self) -> Vec<(&str, Vec<String>)>;
 

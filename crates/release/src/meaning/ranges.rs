@@ -25,15 +25,17 @@ pub(super) fn contradictions(
         let problem = if ![low, high].into_iter().flatten().all(fits) {
             Some(format!("the manifest states a range of `{name}` that is not one of its values"))
         } else {
-            let cuts_itself = cuts_itself && !codebook.is_coarse(name);
             let after = high.and_then(|high| high.first_after(kind?));
-            let outside =
-                |cover: &Cover| is_outside(cover, low, high) || cuts_itself && reaches_beyond(cover, low, after);
+            // What a coarser value stands for ends where its neighbors begin.
+            let outside = |label: &str, cover: &Cover| {
+                let cuts_itself = cuts_itself && !codebook.is_coarse_value(name, label);
+                is_outside(cover, low, high) || cuts_itself && reaches_beyond(cover, low, after)
+            };
             let labels = codebook.labels(name);
             let values =
                 if labels.is_empty() { tables.kind().domain(name).map_or_else(Vec::new, ends) } else { Vec::new() };
-            let count = labels.iter().filter(|(_, cover)| outside(cover)).count()
-                + values.iter().filter(|value| outside(value)).count();
+            let count = labels.iter().filter(|(label, cover)| outside(label, cover)).count()
+                + values.iter().filter(|value| is_outside(value, low, high)).count();
             (count > 0).then(|| format!("`{name}` has values or labels outside of the range that the manifest states"))
         };
         found.extend(problem.filter(|problem| !found.contains(problem)));

@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use super::file_cover::{self, Leaves};
 use super::levels::{self, missing_label};
 use super::subject::{Subject, shown};
-use super::{LEVELS_MAX, Label, Level};
+use super::{LEVELS_MAX, Label, LeavesUnder, Level};
 use crate::error::{InputError, TableError};
 use crate::records::{Records, detect_delimiter, read_text};
 
@@ -29,19 +29,35 @@ pub(super) fn build(path: &Path, subject: &Subject<'_>) -> Result<(Vec<Level>, u
     file.check_exists()?;
     let text = read_text(path, BYTES_MAX)?;
     let rows = file.rows(&text)?;
-    let leaves = Leaves::of(&file, &rows)?;
-    let coarser = file.coarser_levels(&rows)?;
-    let row_of_code = file.rows_of_values(&leaves)?;
-    file.check_top(&rows, &coarser, &leaves)?;
-    file.check_labels(&rows, &coarser, &leaves)?;
+    file.levels(&rows)
+}
 
-    let missing_apart = subject.domain.missing_code().is_some() && leaves.missing_row.is_none();
-    let mut built = vec![levels::values(subject.domain)];
-    for (index, names) in coarser.iter().enumerate() {
-        let is_top = index + 1 == coarser.len();
-        built.push(level(names, &row_of_code, &leaves, is_top, missing_apart));
+/// The levels above one that is released in place of the values, whose labels are the leaves then;
+/// and which leaves of the file lie under each.
+pub(super) fn build_above(
+    path: &Path,
+    level: usize,
+    subject: &Subject<'_>,
+    nulls: &[String],
+) -> Result<(Vec<Level>, u64, LeavesUnder), TableError> {
+    let file = HierarchyFile { path, subject };
+    file.check_exists()?;
+    let text = read_text(path, BYTES_MAX)?;
+    let rows = file.rows(&text)?;
+    let mut under = LeavesUnder::new();
+    let mut above = LevelRows { width: rows.width - level, cells: Vec::new(), lines: Vec::new() };
+    for row in 0..rows.len() {
+        let label = rows.cell(row, level);
+        if !under.contains_key(label) {
+            above.lines.push(rows.line(row));
+            above.cells.extend((level..rows.width).map(|level| Cow::Owned(rows.cell(row, level).to_owned())));
+        }
+        let leaf = rows.cell(row, 0);
+        let leaf = if nulls.iter().any(|null| null == leaf) { "" } else { leaf };
+        under.entry_ref(label).or_default().push(leaf.to_owned());
     }
-    Ok((built, rows.len() as u64 + u64::from(missing_apart)))
+    let (levels, leaves) = file.levels(&above)?;
+    Ok((levels, leaves, under))
 }
 
 /// The leaves that a file lists: all possible values, independent of the data.
@@ -94,6 +110,24 @@ struct Names {
 }
 
 impl HierarchyFile<'_> {
+    /// The levels, and how many leaves there are in all.
+    fn levels(&self, rows: &LevelRows<'_>) -> Result<(Vec<Level>, u64), TableError> {
+        let domain = self.subject.domain;
+        let leaves = Leaves::of(self, rows)?;
+        let coarser = self.coarser_levels(rows)?;
+        let row_of_code = self.rows_of_values(&leaves)?;
+        self.check_top(rows, &coarser, &leaves)?;
+        self.check_labels(rows, &coarser, &leaves)?;
+
+        let missing_apart = domain.missing_code().is_some() && leaves.missing_row.is_none();
+        let mut built = vec![levels::values(domain)];
+        for (index, names) in coarser.iter().enumerate() {
+            let is_top = index + 1 == coarser.len();
+            built.push(level(names, &row_of_code, &leaves, is_top, missing_apart));
+        }
+        Ok((built, rows.len() as u64 + u64::from(missing_apart)))
+    }
+
     pub(super) fn refuse_line<T>(&self, line: u64, problem: String, hint: impl Into<String>) -> Result<T, TableError> {
         Err(InputError::at_line(self.path, line, self.subject.about(problem), hint).into())
     }

@@ -23,12 +23,22 @@ pub(super) fn build(characters: usize, subject: &Subject<'_>) -> Result<Vec<Leve
         let hint = "list it in `null` of the source if it stands for a missing value; otherwise use a hierarchy file";
         return subject.refuse(problem, hint);
     }
+    Ok(levels_of(characters, &texts, subject))
+}
+
+/// The same levels over values of which the last characters are masked already.
+pub(super) fn build_above(characters: usize, subject: &Subject<'_>) -> Vec<Level> {
+    let texts: Vec<String> = (0..subject.domain.present() as u32).map(|code| subject.domain.text(code)).collect();
+    levels_of(characters, &texts, subject)
+}
+
+fn levels_of(characters: usize, texts: &[String], subject: &Subject<'_>) -> Vec<Level> {
     let lengths: Vec<usize> = texts.iter().map(|text| text.chars().count()).collect();
     let hides_all = lengths.iter().all(|length| *length <= characters);
     let below_top = if hides_all { characters - 1 } else { characters };
-    let mut levels: Vec<Level> = (1..=below_top).map(|hidden| level(hidden, &texts, &lengths, subject)).collect();
+    let mut levels: Vec<Level> = (1..=below_top).map(|hidden| level(hidden, texts, &lengths, subject)).collect();
     levels.push(top(subject.domain));
-    Ok(levels)
+    levels
 }
 
 fn level(hidden: usize, texts: &[String], lengths: &[usize], subject: &Subject<'_>) -> Level {

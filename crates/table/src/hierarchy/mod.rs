@@ -18,6 +18,8 @@ mod widths;
 
 use std::path::PathBuf;
 
+use hashbrown::HashMap;
+
 pub use bound::Bound;
 pub use breaks::interval_label;
 
@@ -95,6 +97,9 @@ pub struct Hierarchy {
     leaves: u64,
 }
 
+/// The leaves of a hierarchy under each label of one of its levels.
+pub type LeavesUnder = HashMap<String, Vec<String>>;
+
 impl HierarchySpec {
     /// The kind of hierarchy, as a policy names it; `None` where an attribute has none.
     pub fn name(&self) -> Option<&'static str> {
@@ -138,6 +143,33 @@ impl Hierarchy {
         subject.refuse_star(levels::TOP)?;
         let levels = std::iter::once(levels::values(domain)).chain(levels).collect();
         Ok(Hierarchy { levels, leaves: domain.cardinality() as u64 })
+    }
+
+    /// The levels of a file or a mask above one that is released in place of the values: `domain`
+    /// has the labels of that level. Also which leaves of the file lie under each label; the empty
+    /// text among them is the missing value. `None` for other hierarchies.
+    pub fn above_level(
+        spec: &HierarchySpec,
+        level: usize,
+        attribute: &str,
+        place: &str,
+        domain: &Domain,
+        nulls: &[String],
+    ) -> Result<Option<(Hierarchy, LeavesUnder)>, TableError> {
+        // Its labels are texts, of which none stands for a missing value.
+        let subject = Subject { attribute, place, domain, nulls: &[] };
+        match spec {
+            HierarchySpec::File(path) => {
+                let (levels, leaves, under) = file::build_above(path, level, &subject, nulls)?;
+                Ok(Some((Hierarchy { levels, leaves }, under)))
+            }
+            HierarchySpec::Mask(characters) => {
+                let above = mask::build_above(*characters, &subject);
+                let levels = std::iter::once(levels::values(domain)).chain(above).collect();
+                Ok(Some((Hierarchy { levels, leaves: domain.cardinality() as u64 }, LeavesUnder::new())))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The leaves of a hierarchy that a file lists: all values that there can be. `None` for other

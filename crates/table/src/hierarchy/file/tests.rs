@@ -48,6 +48,28 @@ fn leaves_count_whether_or_not_they_occur() {
     assert_eq!(hierarchy.occurring(1), [1, 1]);
 }
 
+/// Where a level is released in place of the values, its labels are the leaves of those above.
+#[test]
+fn the_levels_above_one_that_is_released() {
+    let files = Files::new();
+    let spec = files.spec("nurse;care;people;*\ndoctor;care;people;*\nbaker;food;things;*\nNA;none;none;*\n");
+    let released = domain(&["care", "food", ""]);
+    let nulls = ["NA".to_owned()];
+    let (hierarchy, under) =
+        Hierarchy::above_level(&spec, 1, "job", "policy.toml", &released, &nulls).unwrap().unwrap();
+    assert_eq!((hierarchy.top(), hierarchy.leaves()), (2, 4));
+    assert_eq!(texts(&hierarchy, 1), ["people", "things", ""]);
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    assert_eq!((&under["care"], &under["none"]), (&owned(&["nurse", "doctor"]), &owned(&[""])));
+    let codes = domain(&["021**", "94***", "022**"]);
+    let above = Hierarchy::above_level(&HierarchySpec::Mask(4), 2, "zip", "policy.toml", &codes, &nulls);
+    let (hierarchy, _) = above.unwrap().unwrap();
+    assert_eq!(texts(&hierarchy, 3), ["02***", "02***", "94***"]);
+    let widths = HierarchySpec::Widths(vec![10.0]);
+    let none = Hierarchy::above_level(&widths, 1, "job", "policy.toml", &released, &nulls).unwrap();
+    assert!(none.is_none());
+}
+
 #[test]
 fn delimiters_marks_line_endings_and_quotes_are_seen_through() {
     let domain = domain(&["a;b", "c"]);

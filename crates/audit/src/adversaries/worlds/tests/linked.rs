@@ -36,7 +36,7 @@ impl Made {
                 let [low, high] = [middle - step / 2, middle + step - step / 2].map(|end| Some(Bound::Integer(end)));
                 codebook.insert("s", &text, &Cover::Interval { low, high }).unwrap();
             }
-            codebook.mark_coarse("s");
+            codebook.mark_coarse("s", []);
         }
         Made { rows, classes, codebook }
     }

@@ -233,7 +233,7 @@ pub(crate) struct Check {
     /// A release directory or its address in a database; or, with --policy, a table
     #[arg(group = "what", value_name = "DIR|TABLE")]
     pub(crate) target: PathBuf,
-    /// Check TABLE against the rules of this policy
+    /// Check TABLE, or the release made by it, against the rules of this policy
     #[arg(long)]
     pub(crate) policy: Option<PathBuf>,
     /// The earlier releases of a cross-release guarantee

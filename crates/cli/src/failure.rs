@@ -83,7 +83,7 @@ fn shown(error: &Error) -> String {
 /// The library's hints name no flags; these are the ones that do what it advises.
 fn with_flags(mut problem: Problem) -> Problem {
     let hint = match problem.refusal {
-        Some(Refusal::FileExists) => "name another policy with -o, or add --force to replace it",
+        Some(Refusal::FileExists) => "name a policy in another folder with -o, or add --force to replace it",
         Some(Refusal::ReleaseExists) => "name another directory with -o, or add --force to replace a release",
         Some(Refusal::NotARelease) => "--force replaces only a release or an empty directory; name another with -o",
         Some(Refusal::NotADirectoryName) => "name a new directory, such as `-o release`",

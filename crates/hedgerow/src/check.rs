@@ -1,7 +1,7 @@
 //! Recomputing guarantees: of a release from its own tables, or of any table by a policy.
 
 use hedgerow_audit::{Adversary, AuditOptions, audit};
-use hedgerow_policy::Role;
+use hedgerow_policy::{Method, Role};
 use hedgerow_publish::bind::{any_options, rules_for};
 use hedgerow_publish::singling_out::warn_of_released;
 use hedgerow_publish::{consistent, units};
@@ -124,12 +124,20 @@ fn judge_joint(release: &Release, earlier: &[&Release], found: &mut ReleaseCheck
     Ok(())
 }
 
-/// As [`check_release`], with the source that `policy` names: units, and the rows that fit each
+/// As [`check_release`]; what the policy requires and the manifest does not claim is a
+/// contradiction. With the source that `policy` names: units, and the rows that fit each
 /// person by the combinations of values that occur, are counted again from it, where the release
 /// does not show them.
 pub(crate) fn check_units(release: &Release, policy: &Policy, monitor: &Monitor<'_>) -> Result<Check, Error> {
-    let source = Source::of_policy().read(policy, monitor)?;
     let mut found = check_release(release, &[])?;
+    if !policy.has_units() && !policy.is_consistent() {
+        // These methods write guarantees of their own beside the rules.
+        if !matches!(policy.publish.method, Method::Clone | Method::Decompose) {
+            refuse_unclaimed(policy, &mut found);
+        }
+        return Ok(found);
+    }
+    let source = Source::of_policy().read(policy, monitor)?;
     if policy.is_consistent() {
         count_fitting(release, policy, &source, &mut found)?;
     }
@@ -155,6 +163,31 @@ pub(crate) fn check_units(release: &Release, policy: &Policy, monitor: &Monitor<
     }
     found.unchecked.retain(|unchecked| !unchecked.contains("its count of units is the publisher's word"));
     Ok(found)
+}
+
+/// A release that does not claim what the policy requires was made by another one.
+fn refuse_unclaimed(policy: &Policy, found: &mut Check) {
+    for (rule, model) in policy.rules.iter().flat_map(|rule| rule.require.iter().map(move |model| (rule, model))) {
+        let required = model.required();
+        let protect = rule.protect.as_ref().filter(|_| model.needs_protect());
+        let is_it = |claim: &Claim| {
+            claim.model == model.name()
+                && required.iter().all(|(name, value)| claim.required.get(name) == Some(value))
+                && rule.know.iter().all(|name| claim.know.contains(name))
+                && claim.protect.as_ref() == protect
+        };
+        if !found.guarantees.iter().any(is_it) {
+            found.holds = false;
+            let of = protect.map_or_else(String::new, |name| format!(" of `{name}`"));
+            let parameters: Vec<String> = required.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            found.contradictions.push(format!(
+                "the policy requires {}{of} with {} of an attacker who knows {}, and the manifest does not claim it",
+                model.name(),
+                parameters.join(", "),
+                rule.know.join(", ")
+            ));
+        }
+    }
 }
 
 /// Judges the guarantees of a release for the rows that fit each person.

@@ -202,8 +202,8 @@ impl Release {
         check::check_release(&self.inner, &earlier.iter().map(Release::inner).collect::<Vec<_>>())
     }
 
-    /// As [`Release::check`], of a release whose rows belong to units or whose rules are
-    /// `consistent`: units, and the rows that fit each person, are counted again from the source
+    /// As [`Release::check`], of the release that was made from a policy: the manifest must claim
+    /// what it requires. Where rows belong to units or rules are `consistent`: units, and the rows that fit each person, are counted again from the source
     /// that `policy` names, where the release does not show them.
     pub fn check_units(&self, policy: &Policy) -> Result<Check, Error> {
         self.check_units_with(policy, &Monitor::default())

@@ -25,9 +25,8 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         }
         Some(path) => {
             let policy = load_policy(path)?;
-            // Of other releases, the policy adds nothing to what the manifest says.
             let release = match policy.has_units() || policy.is_consistent() {
-                true if has_manifest(&arguments.target) => Some(opened(&arguments.target, &monitor)?),
+                _ if has_manifest(&arguments.target) => Some(opened(&arguments.target, &monitor)?),
                 // A database may hold a release, or a table.
                 true => Release::open_with(&arguments.target, &monitor).ok().map(Ok),
                 false => None,

@@ -206,3 +206,28 @@ fn other_contents_of_a_database_are_reported() {
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.stdout.contains("longer than its tables"), "{ran:?}");
 }
+
+/// Checked with a policy, a release must claim what the policy requires.
+#[test]
+fn a_release_that_does_not_claim_what_the_policy_requires_is_named() {
+    let folder = Folder::new();
+    let rows: String = (0..24).map(|row| format!("{},{}\n", 20 + row / 6 * 10, row % 3)).collect();
+    folder.write("people.csv", format!("age,ward\n{rows}"));
+    let policy = |k: u64| {
+        format!(
+            "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\" }}\nward = {{ role = \"plain\" }}\n\
+             [[rule]]\nrequire = {{ model = \"k-anonymity\", k = {k} }}\n"
+        )
+    };
+    folder.write("three.toml", policy(3));
+    folder.write("five.toml", policy(5));
+    assert_eq!(folder.run(&["publish", "three.toml", "-o", "release"]).code, Some(0));
+    let ran = folder.run(&["check", "release", "--policy", "three.toml"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = folder.run(&["check", "release", "--policy", "five.toml"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(
+        ran.stdout.contains("requires k-anonymity with k = 5") && ran.stdout.contains("does not claim it"),
+        "{ran:?}"
+    );
+}

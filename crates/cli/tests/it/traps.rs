@@ -98,8 +98,12 @@ fn the_draft_for_households_publishes_and_passes_its_own_audit() {
     assert!(policy.contains("names of people"), "{policy}");
     let line = |name: &str| policy.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
     assert!(line("members").contains("quasi"), "{policy}");
+    // The key of the households says whom a row is about, and is not something that neighbors know.
+    assert!(line("household ").contains("unit"), "{policy}");
     let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--json"]);
     assert_eq!(ran.code, Some(0), "{policy}\n{ran:?}");
+    let ran = folder.run(&["check", "release", "--policy", "policy.toml"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
     let ran = folder.run(&["audit", "release", "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }

@@ -56,6 +56,16 @@ fn a_column_called_household_is_a_key_or_a_size_by_its_values() {
     assert_eq!(role(&policy, "household size"), Some(Role::Quasi), "{}", proposal.policy);
 }
 
+/// The key of households may begin with letters; codes with gaps are not one.
+#[test]
+fn serial_codes_that_a_few_rows_share_are_a_key() {
+    let ages = || ("age", cells(300, |row| (18 + row * 7 % 60).to_string()));
+    let (policy, proposal) = proposed(vec![("household", cells(300, |row| format!("H{}", 200_000 + row / 3))), ages()]);
+    assert!(matches!(role(&policy, "household"), Some(Role::Identifier | Role::Unit)), "{}", proposal.policy);
+    let (policy, proposal) = proposed(vec![("block", cells(300, |row| format!("H{}", 200_000 + row / 3 * 7))), ages()]);
+    assert!(!matches!(role(&policy, "block"), Some(Role::Identifier | Role::Unit)), "{}", proposal.policy);
+}
+
 #[test]
 fn a_measured_quantity_may_be_different_in_every_row() {
     let (policy, proposal) = proposed(vec![

@@ -21,9 +21,13 @@ pub(super) fn numbering(facts: &Facts<'_>, quantity: bool) -> Option<&'static st
         return None;
     }
     let every_one_differs = facts.distinct == facts.present_rows() && facts.missing == 0;
+    let groups = facts.distinct >= KEYS_MIN && facts.distinct_share() >= 0.02 && facts.most <= HOUSEHOLD_MAX;
     let Values::Integer(values) = facts.domain().values() else {
         let text = facts.kind() == Kind::Category && every_one_differs;
-        return (text && !quantity).then_some("different in every row: a key or a code that identifies a person");
+        if text && !quantity {
+            return Some("different in every row: a key or a code that identifies a person");
+        }
+        return (!quantity && groups && are_serial_codes(facts)).then_some(OF_GROUPS);
     };
     let (first, last) = (i128::from(*values.first()?), i128::from(*values.last()?));
     let span = last - first + 1;
@@ -35,10 +39,24 @@ pub(super) fn numbering(facts: &Facts<'_>, quantity: bool) -> Option<&'static st
         let is_key = if quantity { sequence } else { numbered || long };
         return is_key.then_some("whole numbers, every one different: a record number identifies a person");
     }
-    let groups = facts.distinct >= KEYS_MIN && facts.distinct_share() >= 0.02 && facts.most <= HOUSEHOLD_MAX;
     // Numbers that measure something have gaps where they are this many.
-    (!quantity && groups && span * 20 <= 21 * values.len() as i128)
-        .then_some("numbers without gaps that a few rows share: a key of households or groups")
+    (!quantity && groups && span * 20 <= 21 * values.len() as i128).then_some(OF_GROUPS)
+}
+
+const OF_GROUPS: &str = "numbers without gaps that a few rows share: a key of households or groups";
+
+/// Whether texts are numbers of one length without gaps, all behind the same letters: `H200017`.
+fn are_serial_codes(facts: &Facts<'_>) -> bool {
+    let Values::Category(values) = facts.domain().values() else { return false };
+    let Some(first) = values.first() else { return false };
+    let letters = first.trim_end_matches(|c: char| c.is_ascii_digit());
+    let numbers = values.iter().map(|text| {
+        let digits = text.strip_prefix(letters).filter(|_| text.len() == first.len())?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u64>().ok())?
+    });
+    let Some(numbers) = numbers.collect::<Option<Vec<u64>>>() else { return false };
+    let (Some(least), Some(most)) = (numbers.iter().min(), numbers.iter().max()) else { return false };
+    u128::from(most - least + 1) * 20 <= 21 * numbers.len() as u128
 }
 
 /// Whether the values rise or fall from row to row.

@@ -312,7 +312,7 @@ mod tests {
         assert!(exact(&[1.0, 2.0, 2.0, 3.0]).rises().is_ok());
         assert_eq!(exact(&[1.0, 3.0, 2.0, 4.0]).rises().unwrap_err(), "s falls from 3 at 1 to 2 at 2");
         assert!(exact(&[1.0, 1.0]).rises().is_err(), "flat does not rise");
-        assert!(exact(&[1.0, 1.0 + 1e-12]).rises().is_err(), "rounding is no rise");
+        assert!(exact(&[1.0, 1.0 + 1e-12]).rises().is_err(), "rounding does not count as a rise");
         assert!(exact(&[1.0, 1.0]).never_falls().is_ok() && exact(&[2.0, 1.0]).never_falls().is_err());
         assert!(exact(&[3.0, 2.0, 2.0]).falls().is_ok() && exact(&[2.0, 3.0, 1.0]).falls().is_err());
         assert!(exact(&[2.0, 2.0]).never_rises().is_ok() && exact(&[1.0, 2.0]).never_rises().is_err());

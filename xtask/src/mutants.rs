@@ -56,7 +56,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
 }
 
-/// What the tests said of a mistake.
+/// The verdict of the tests on a mistake.
 enum Outcome {
     Passed,
     /// The tests that failed: they show whether it was noticed for what it is.

@@ -203,8 +203,9 @@ impl Release {
     }
 
     /// As [`Release::check`], of the release that was made from a policy: the manifest must claim
-    /// what it requires. Where rows belong to units or rules are `consistent`: units, and the rows that fit each person, are counted again from the source
-    /// that `policy` names, where the release does not show them.
+    /// all that it requires. Where rows belong to units or rules are `consistent`: units, and the rows
+    /// that fit each person, are counted again from the source that `policy` names, where the
+    /// release does not show them.
     pub fn check_units(&self, policy: &Policy) -> Result<Check, Error> {
         self.check_units_with(policy, &Monitor::default())
     }
@@ -227,8 +228,8 @@ impl Release {
     /// # let folder = tempfile::tempdir()?;
     /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
     /// let published = hedgerow::publish(&policy, folder.path().join("release"))?;
-    /// let answer = published.open()?.query("SELECT sex, COUNT(*) FROM data WHERE age >= 25 GROUP BY sex")?;
-    /// assert_eq!(answer.columns.len(), 2);
+    /// let answer = published.open()?.query("SELECT sex, COUNT(*) FROM data WHERE age >= 25 GROUP
+    /// BY sex")?; assert_eq!(answer.columns.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn query(&self, sql: &str) -> Result<Answer, Error> {

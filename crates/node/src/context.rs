@@ -84,7 +84,8 @@ impl<S: Store + ?Sized> Context<S> {
         Heads { rows, journal, entries: book.entries, book: Hex(book.digest) }
     }
 
-    /// Why these custodians cannot work together today: their programs do not understand each other.
+    /// Why these custodians cannot work together today: their programs do not understand each
+    /// other.
     pub(crate) fn why_unreadable(&self, roster: &Roster) -> Option<String> {
         self.versions.why_unreadable(&self.custodian.own.name, roster.members())
     }

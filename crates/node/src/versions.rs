@@ -1,8 +1,8 @@
 //! Custodians whose nodes speak another version of messages.
 //!
 //! Nodes are upgraded one after the other. Until all have been, none of them can read what another
-//! version says; it is told so by a message of this version, and operators and analysts are told
-//! whose program is the older one instead of waiting for words that never come.
+//! version says; it learns so from a message of this version, and operators and analysts are
+//! informed whose program is the older one instead of waiting for words that never come.
 
 use std::collections::BTreeMap;
 

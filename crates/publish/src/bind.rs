@@ -184,7 +184,7 @@ pub struct Quasi<'a> {
     pub attribute: &'a Attribute,
     pub column: &'a Column,
     pub hierarchy: Hierarchy,
-    /// What its values stand for, where they were made coarser before.
+    /// The meaning of its values, where they were made coarser before.
     pub(crate) hulls: Option<Hulls>,
 }
 

@@ -19,13 +19,13 @@ use hedgerow_cuts::{NumberLine, Span};
 use hedgerow_table::hierarchy::{LeavesUnder, interval_label};
 
 /// An interval of the source's values: low inclusive, high exclusive, an open end `None`.
-type Ends = (Option<Bound>, Option<Bound>);
+type HullEnds = (Option<Bound>, Option<Bound>);
 
-/// What the coarser values of an attribute stand for.
+/// The source values behind the coarser values of an attribute.
 #[derive(Debug, Clone)]
 pub(crate) enum Hulls {
     /// By code, an interval each, ascending.
-    Line(Vec<Ends>),
+    Line(Vec<HullEnds>),
     Leaves {
         /// By the text of a coarser value.
         own: HashMap<String, Cover>,
@@ -59,7 +59,7 @@ impl CoarseAttribute {
         if coarser.labels.is_empty() {
             let ends =
                 covers_of_numbers(&column.domain, coarsening, coarser.kind).map(|cover| ends(&cover, coarser.kind));
-            let hulls = Hulls::Line(ends.collect::<Option<Vec<Ends>>>().unwrap_or_default());
+            let hulls = Hulls::Line(ends.collect::<Option<Vec<HullEnds>>>().unwrap_or_default());
             return Ok(Some(CoarseAttribute { column: column.clone(), hulls, hierarchy: None }));
         }
         if let Some(on_line) = on_line(column, coarser) {
@@ -95,7 +95,7 @@ fn covers_of_numbers(domain: &Domain, coarsening: &Coarsening, kind: Kind) -> im
 }
 
 /// `None` for what lies on no line.
-fn ends(cover: &Cover, kind: Kind) -> Option<Ends> {
+fn ends(cover: &Cover, kind: Kind) -> Option<HullEnds> {
     match cover {
         Cover::Point(point) => Some((Some(*point), point.first_after(kind))),
         Cover::Interval { low, high } => Some((*low, *high)),
@@ -107,8 +107,8 @@ fn ends(cover: &Cover, kind: Kind) -> Option<Ends> {
 /// The same rows with a value of each interval in place of its text, if all stand for intervals.
 fn on_line(column: &Column, coarser: &Coarser) -> Option<CoarseAttribute> {
     let kind = coarser.kind;
-    let of_code: Vec<Ends> = coarser.labels.iter().map(|label| ends(&label.cover, kind)).collect::<Option<_>>()?;
-    let value = |(low, high): Ends| low.or_else(|| before(high?));
+    let of_code: Vec<HullEnds> = coarser.labels.iter().map(|label| ends(&label.cover, kind)).collect::<Option<_>>()?;
+    let value = |(low, high): HullEnds| low.or_else(|| before(high?));
     let values: Vec<Bound> = of_code.iter().map(|ends| value(*ends)).collect::<Option<_>>()?;
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&one, &other| values[one].partial_cmp(&values[other]).unwrap_or(std::cmp::Ordering::Equal));

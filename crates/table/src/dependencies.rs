@@ -85,7 +85,7 @@ pub fn find(
             })
             .filter(|(_, to): &(Vec<usize>, Vec<usize>)| !to.is_empty())
             .collect();
-        let terms = Terms { tolerance: wanted.tolerance, tests, sample: sample.as_ref() };
+        let terms = Criteria { tolerance: wanted.tolerance, tests, sample: sample.as_ref() };
         let Some(of_sides) = examine(engine, &candidates, terms, progress)? else { return Ok(None) };
         found.extend(of_sides);
     }
@@ -140,9 +140,9 @@ impl Candidate {
     }
 }
 
-/// What candidates are judged by.
+/// The criteria for candidates.
 #[derive(Clone, Copy)]
-struct Terms<'a> {
+struct Criteria<'a> {
     tolerance: Ratio,
     /// How many dependencies are examined in all.
     tests: usize,
@@ -152,7 +152,7 @@ struct Terms<'a> {
 fn examine(
     engine: &dyn Engine,
     candidates: &[(Vec<usize>, Vec<usize>)],
-    Terms { tolerance, tests, sample }: Terms<'_>,
+    Criteria { tolerance, tests, sample }: Criteria<'_>,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<TableDependency>>, TableError> {
     let profile = engine.profile();

@@ -25,7 +25,7 @@ use rand::{Rng, SeedableRng};
 use super::adult::Adult;
 use super::algorithm_1::{Divided, Items, divide, extremes};
 use super::picture;
-use super::ring::{self, Claims, Exposed, Terms};
+use super::ring::{self, Claims, Exposed, OwnTerms};
 use crate::claim::Claim;
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::sample::{Curve, Sample, below, nearly_agree};
@@ -109,7 +109,8 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
             for query in 0..2 {
                 let own = held(&items, &divided, &wanted[..=query]);
                 for (place, dummy_items) in DUMMY_ITEMS.into_iter().enumerate() {
-                    // Without dummy items what a successor hears of a dealing is the leader's choice.
+                    // Without dummy items the items that a successor sees in a dealing are the
+                    // leader's choice.
                     let unions = if dummy_items == 0 { 1 } else { unions };
                     answered[query * 3 + place].push(ring::unions(&own, dummy_items, unions, &mut coins)?);
                 }
@@ -227,7 +228,7 @@ impl AdultPlaces {
 
 /// The mean gain over all claims while sets are divided.
 fn lost_by_finding(items: &Items<'_>, divided: &Divided, coins: &mut Coins) -> Result<f64, Trouble> {
-    let (mut claims, mut terms) = (Claims::default(), Terms::default());
+    let (mut claims, mut terms) = (Claims::default(), OwnTerms::default());
     let step = divided.cuts.len().div_ceil(SETS_MAX).max(1);
     for cut in divided.cuts.iter().step_by(step) {
         let own = |site: usize| cut.rows.iter().copied().filter(move |&row| items.site_of[row as usize] == site);

@@ -65,12 +65,12 @@ impl Claims {
 /// Of masked sums, how many successors were passed their predecessor's own term, and how many there
 /// were. A sum that tells nothing of its terms passes one on as seldom as any other word.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Terms {
+pub(super) struct OwnTerms {
     pub(super) disclosed: u64,
     pub(super) passed_on: u64,
 }
 
-impl Terms {
+impl OwnTerms {
     fn hear(&mut self, terms: &[HeardTerm]) {
         self.disclosed += terms.iter().filter(|term| term.passed_on == term.own).count() as u64;
         self.passed_on += terms.len() as u64;
@@ -185,20 +185,20 @@ mod tests {
         let mut coins = Coins::danger_from_seed(1);
         let own = [vec![3, 4, 9], vec![5], vec![], vec![0, 15]];
         for _ in 0..100 {
-            let mut terms = Terms::default();
+            let mut terms = OwnTerms::default();
             terms.look_for_median(&own, 16, &mut coins).unwrap();
-            let median = Terms { disclosed: 0, passed_on: 4 * 5 };
+            let median = OwnTerms { disclosed: 0, passed_on: 4 * 5 };
             assert_eq!(terms, median, "four custodians, the number of values, and four probes");
             terms.add_sizes(&[[3, 0], [1, 0], [0, 0], [1, 1]], &mut coins).unwrap();
-            assert_eq!(terms, Terms { passed_on: 4 * 5 + 4 * 2, ..median });
+            assert_eq!(terms, OwnTerms { passed_on: 4 * 5 + 4 * 2, ..median });
         }
     }
 
     #[test]
     fn a_term_that_is_passed_on_as_it_is_counts_as_disclosed() {
-        let mut terms = Terms::default();
+        let mut terms = OwnTerms::default();
         terms.hear(&[HeardTerm { own: 3, passed_on: 3 }, HeardTerm { own: 3, passed_on: 4 }]);
-        assert_eq!(terms, Terms { disclosed: 1, passed_on: 2 });
+        assert_eq!(terms, OwnTerms { disclosed: 1, passed_on: 2 });
     }
 
     #[test]

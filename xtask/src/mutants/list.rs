@@ -359,7 +359,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         tests: ATTACKS,
     },
     Mutant {
-        name: "another version is not told about this one",
+        name: "another version learns nothing of this one",
         file: "crates/node/src/node.rs",
         find: "context.outbox.send_standing(vec![from.to_owned()], JournalMessage::Own { heads });",
         replace: "let _ = heads;",

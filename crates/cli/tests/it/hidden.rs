@@ -246,8 +246,8 @@ fn floats_that_take_more_digits_than_they_have_are_cloned() {
     }
 }
 
-/// Labels over coarser values cover the source values that these stand for, by every algorithm; what
-/// is not generalized has the coarser values.
+/// Labels over coarser values cover the source values that these stand for, by every algorithm;
+/// cells that are not generalized have the coarser values.
 #[test]
 fn coarser_values_are_generalized_by_what_they_stand_for() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! What a statement gives back, before it is sent: columns with names and types, rows of values, and
-//! the memory that they hold.
+//! The result of a statement, before it is sent: columns with names and types, rows of values,
+//! and the memory that they hold.
 
 use super::budget::HeldBytes;
 use super::copy::CopyFormat;

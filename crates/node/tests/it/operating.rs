@@ -103,8 +103,8 @@ fn questions_are_journaled_in_both_modes() {
             }
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        let asked = [sql, long].map(|sql| ("alice".to_owned(), Value::from(sql)));
-        assert_eq!(found, asked, "{more}");
+        let expected = [sql, long].map(|sql| ("alice".to_owned(), Value::from(sql)));
+        assert_eq!(found, expected, "{more}");
     }
 }
 

@@ -32,17 +32,17 @@ fn a_run_of_two_versions_is_refused_by_their_names_and_succeeds_when_all_are_upg
     let mut world = World::new(81);
     world.step();
     publish_one(&mut world);
-    // Site 3 cannot read this node either, and is told by one message.
+    // Site 3 cannot read this node either, and learns so from one message.
     world.loses = Some(|to, _| to == 3);
     let sent = world.other_version(0, 3, LATER);
-    let [(to, told)] = sent.as_slice() else { panic!("{sent:?}") };
+    let [(to, notice)] = sent.as_slice() else { panic!("{sent:?}") };
     assert_eq!(to, "site-3");
-    assert!(matches!(told.content, FrameContent::Standing(JournalMessage::Own { .. })), "{told:?}");
+    assert!(matches!(notice.content, FrameContent::Standing(JournalMessage::Own { .. })), "{notice:?}");
     let Some(Err(refused)) = world.command(0, &propose()) else { panic!("proposed") };
     assert_names(&refused, "site-3", "site-0");
     assert_eq!(world.sites[0].node.as_ref().unwrap().epoch(), Some(1), "releases stay queryable");
 
-    // A node that knows no better proposes, and is told by those who do.
+    // A node that knows no better proposes, and learns from those who do.
     world.propose(1, &[]);
     calm_down(&mut world, "a run of two versions");
     assert_eq!(world.epochs(), [1; 4]);

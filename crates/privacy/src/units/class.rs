@@ -131,9 +131,10 @@ impl UnitClass {
         }
     }
 
-    /// The units with the known values that some of them have alone. Where models ask for numbers of
-    /// units and of different values, they hold for every set that has these units among it when
-    /// they hold for this: with o(v) > 0 for l values, M + the l − 1 largest o are fewer than N.
+    /// The units with the known values that some of them have alone. Where models ask for numbers
+    /// of units and of different values, they hold for every set that has these units among it
+    /// when they hold for this: with o(v) > 0 for l values, M + the l − 1 largest o are fewer than
+    /// N.
     pub(crate) fn of_single_values(&mut self) -> Class<'_> {
         let had = &self.all.had;
         let alone = |value: &u32| (*value, had[*value as usize].1);

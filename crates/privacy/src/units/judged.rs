@@ -283,9 +283,9 @@ impl Judge {
         counts.map(|counts| Distribution::new(counts, rule.tree.as_ref())).collect()
     }
 
-    /// Shows every set of units that a rule must hold for: those of each class listed and, where the
-    /// attacker knows every row, those that fit the units of each signature, class by class. Where
-    /// more units can do no worse, parts of a set are shown first.
+    /// Shows every set of units that a rule must hold for: those of each class listed and, where
+    /// the attacker knows every row, those that fit the units of each signature, class by class.
+    /// Where more units can do no worse, parts of a set are shown first.
     #[expect(clippy::too_many_arguments, reason = "a rule over units of a table, and what is asked about them")]
     fn look_at_units(
         &self,

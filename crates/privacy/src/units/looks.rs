@@ -1,4 +1,4 @@
-//! What is asked about the sets of units that a rule must hold for: which units fail, or what a
+//! The questions about the sets of units that a rule must hold for: which units fail, or what a
 //! release achieves.
 
 use super::left::Failing;
@@ -7,7 +7,7 @@ use crate::guarantee::ClassMeasure;
 use crate::judge::{Achieved, BoundRule};
 use crate::{Class, Distribution};
 
-/// What a part of a set of units says of the whole.
+/// The outcome of a part of a set of units, as it stands of the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
     /// Nothing.
@@ -35,7 +35,7 @@ impl Growth {
     }
 }
 
-/// Who looks at sets of units.
+/// A reader of sets of units.
 pub(super) trait Looks {
     /// Whether nothing that a set says of these units matters any more.
     fn pass_over(&self, about: &[u32]) -> bool;

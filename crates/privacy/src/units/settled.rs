@@ -16,7 +16,7 @@ pub(super) const SINGLE_VALUES_MAX: u64 = 8;
 /// Of units with more rows only their number is looked at.
 const ROWS_MAX: usize = 32;
 
-/// What units must show.
+/// The condition on units.
 pub(super) struct Settling<'a> {
     /// The protected values of the rows.
     pub(super) codes: &'a [u32],
@@ -25,7 +25,7 @@ pub(super) struct Settling<'a> {
     pub(super) values: usize,
 }
 
-/// What has been seen of a class.
+/// The state of a class so far.
 #[derive(Clone, Copy)]
 struct Seen {
     last: u32,

@@ -1,7 +1,7 @@
-//! Decomposed releases by Mondrian in which values were made coarser before they were generalized: a
-//! label covers the source values that the coarser ones stand for. Random tables with numbers
-//! rounded or cut off, days as months, labels of hierarchies and missing values are published, checked, and
-//! asked; the truth is counted in the source, and the classes in the files.
+//! Decomposed releases by Mondrian in which values were made coarser before they were generalized:
+//! a label covers the source values that the coarser ones stand for. Random tables with numbers
+//! rounded or cut off, days as months, labels of hierarchies and missing values are published,
+//! checked, and asked; the truth is counted in the source, and the classes in the files.
 //!
 //! `HEDGEROW_SEED=… cargo test -p hedgerow-publish coarse_regions` replays one case.
 
@@ -37,7 +37,8 @@ fn bounds_over_generalized_coarser_values_contain_the_truth() {
     assert!(with > cases / 4, "only {with} of {cases} releases have labels over coarser values");
 }
 
-/// Whether some coarser values are generalized, and how many questions were answered; `None` where no release keeps the rule.
+/// Whether some coarser values are generalized, and how many questions were answered; `None` where
+/// no release keeps the rule.
 fn examine(seed: u64) -> Option<(bool, usize)> {
     let mut rng = StdRng::seed_from_u64(seed);
     let case = random_case(&mut rng);

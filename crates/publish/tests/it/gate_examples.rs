@@ -137,7 +137,7 @@ fn ones_own_next_release_with_two_people_more_is_refused() {
 }
 
 /// A release of others has the two people of the source and a third, who is left with the q that
-/// they cannot have; whoever knows that the third is there alone knows it.
+/// they cannot have; an attacker who knows that the third is there alone knows it.
 #[test]
 fn who_is_in_a_release_of_others_alone_is_judged_at_the_gate() {
     let folder = scratch();

@@ -2,9 +2,9 @@
 //!
 //! Take pairs of rows that agree on the left side, no row in two pairs. Of each pair that disagrees
 //! on the right side one row has to go: a dependency deviates in at least as many rows as there are
-//! such pairs, in any rows of the table and so in the table. The pairs of a left side are found once
-//! for all right sides, and few suffice for most: two independent columns disagree in nearly every
-//! pair.
+//! such pairs, in any rows of the table and so in the table. The pairs of a left side are found
+//! once for all right sides, and few suffice for most: two independent columns disagree in nearly
+//! every pair.
 //!
 //! The rows are collected once for all left sides, one at random of each of equal parts of the
 //! table, and ordered so that those at the beginning are spread over the table too: a few thousand

@@ -313,8 +313,8 @@ fn tallies_of_chosen_rows_are_as_counted_by_hand() {
     }
 }
 
-/// Tables of so many rows that pairs of a sample refute, with dependencies that deviate in about as
-/// many rows as they may.
+/// Tables with enough rows that pairs of a sample refute, with dependencies that deviate in about
+/// as many rows as they may.
 #[test]
 fn what_pairs_of_rows_refute_is_what_counting_all_rows_does_not_find() {
     let mut found_count = 0;

@@ -1,4 +1,4 @@
-//! What the attacker has: the tables that were released, and what is known beside them.
+//! The attacker's means: the tables that were released, and what is known beside them.
 
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_release::{Codebook, JointShare, Spelling};

@@ -1,4 +1,4 @@
-//! What is left for people: records, and the values that the records have.
+//! The remainder for people: records, and the values that the records have.
 
 use hashbrown::HashMap;
 

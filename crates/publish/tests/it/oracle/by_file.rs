@@ -1,4 +1,4 @@
-//! What a cell loses under a hierarchy that a file lists.
+//! The loss of a cell under a hierarchy that a file lists.
 
 use hedgerow_policy::Loss;
 use hedgerow_table::{Domain, Kind};

@@ -311,8 +311,8 @@ fn contradictions_of(release: &OpenedRelease<'_>) -> impl Iterator<Item = Contra
     problems.map(|problem| Contradiction { release: release.name.to_owned(), problem: problem.clone() })
 }
 
-/// Releases whose method is known to generalize only as far as needed; what was required of it is
-/// what the manifest says.
+/// Releases whose method is known to generalize only as far as needed; the manifest says what
+/// was required of it.
 fn minimal(
     releases: &[OpenedRelease<'_>],
     options: &AuditOptions<'_>,

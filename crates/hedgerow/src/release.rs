@@ -203,8 +203,8 @@ impl Release {
     }
 
     /// As [`Release::check`], of the release that was made from a policy: the manifest must claim
-    /// all that it requires. Where rows belong to units or rules are `consistent`: units, and the rows
-    /// that fit each person, are counted again from the source that `policy` names, where the
+    /// all that it requires. Where rows belong to units or rules are `consistent`: units, and the
+    /// rows that fit each person, are counted again from the source that `policy` names, where the
     /// release does not show them.
     pub fn check_units(&self, policy: &Policy) -> Result<Check, Error> {
         self.check_units_with(policy, &Monitor::default())

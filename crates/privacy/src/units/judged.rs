@@ -204,7 +204,7 @@ impl Judge {
     }
 
     /// Where the single values of some units of a class can show that a rule holds for all of them:
-    /// what they must show.
+    /// the condition on these.
     fn settling<'r>(&self, number: usize, terms: &UnitTerms, rows: &'r UnitRows) -> Option<Settling<'r>> {
         let rule = &self.rules[number];
         let needed = rule.values_needed().filter(|needed| needed.values <= SINGLE_VALUES_MAX)?;

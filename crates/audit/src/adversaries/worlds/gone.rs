@@ -180,6 +180,12 @@ impl Gone {
         Ok(steps)
     }
 
+    /// Whether people who are not listed were looked for one at a time: who knows where several of
+    /// them are may be certain of more.
+    pub(super) fn is_one_by_one(&self) -> bool {
+        self.one_by_one && !self.people.is_empty()
+    }
+
     /// Adds the people who are not listed to what was found about those who are.
     pub(super) fn finish(self, finding: &mut Finding, tally: &mut PeopleTally, setting: &Setting<'_>) {
         let name = |table: &usize| setting.tables.tables[*table].name;

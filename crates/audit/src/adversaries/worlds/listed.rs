@@ -77,6 +77,11 @@ pub(super) fn run(
             fewest.leave_open("who stayed was not supposed in every way".to_owned());
         }
     }
+    if gone.is_one_by_one() {
+        assumed.push_str(
+            "; of people who are in another release and not listed, the attacker knows the class of one and of no other",
+        );
+    }
     if setting.overlapping && lacking.is_some() {
         let why =
             "labels of columns that the list of people lacks overlap: who knows the columns may know more of the class";

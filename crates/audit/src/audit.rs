@@ -1,18 +1,21 @@
 //! The audit: every adversary against some releases, alone and together. It trusts tables and never
 //! claims.
 
+mod shown_rows;
+
 use std::borrow::Borrow;
 
 use hashbrown::HashSet;
 use hedgerow_release::{JointShare, Release, ReleaseTables, ReleasedClasses};
-use hedgerow_table::{NoProgress, Progress, Table, TableError};
+use hedgerow_table::{Cover, NoProgress, Progress, Table, TableError};
 use serde::Serialize;
 
+use self::shown_rows::rows_of;
 use crate::Adversary;
 use crate::adversaries::correlation::Weights;
 use crate::adversaries::intersection::Question;
 use crate::adversaries::minimality::HowMade;
-use crate::adversaries::worlds::{Attacker, Columns, Released};
+use crate::adversaries::worlds::{Attacker, Columns, Released, written};
 use crate::adversaries::{
     attribute, composition, consistency, correlation, definetti, difference, independence, intersection, linker,
     minimality, worlds,
@@ -21,6 +24,7 @@ use crate::combined_view::{CombinationGroup, CombinedView, pairs};
 use crate::finding::{Finding, Needs, WorstPair};
 use crate::kinds::{Joinable, kind};
 use crate::linked::{Linked, ROWS_COUNTED, ROWS_COUNTED_LINKED};
+use crate::overlap::overlap;
 use crate::people::is_known;
 use crate::unread::unread_labels;
 
@@ -272,43 +276,22 @@ fn released<'a>(
             _ => (None, &[][..]),
         };
         let (codebook, spelling) = (Some(release.release.codebook()), Some(release.release.spelling()));
-        for (name, classes) in names.by_ref().take(release.tables.len()) {
-            let counted =
-                Released { name, classes, suppressed, counterfeit, custodian, rows, units, codebook, spelling };
-            released.push(counted);
+        for (number, (name, classes)) in names.by_ref().take(release.tables.len()).enumerate() {
+            let shown = rows_of(release.release, number);
+            released.push(Released {
+                suppressed,
+                counterfeit,
+                custodian,
+                rows: shown.rows.or(rows),
+                units,
+                codebook,
+                spelling,
+                by_bucket: shown.by_bucket,
+                ..Released::of(name, classes)
+            });
         }
     }
     released
-}
-
-/// The attacker who misses nothing, for every sensitive attribute.
-fn every_world(released: &[Released<'_>], options: &AuditOptions<'_>) -> Result<Vec<Finding>, TableError> {
-    let mut protected: Vec<&str> =
-        released.iter().flat_map(|table| &table.classes.sensitive).map(|sensitive| sensitive.name.as_str()).collect();
-    protected.sort_unstable();
-    protected.dedup();
-    let attacker = Attacker {
-        people: options.people,
-        columns: options.columns,
-        prior: &options.prior,
-        joint: &options.joint,
-        progress: options.progress,
-    };
-    let by_shares = Attacker { people: None, ..attacker };
-    let mut findings = Vec::new();
-    for protect in protected {
-        findings.extend(worlds::run(protect, released, attacker)?);
-        if options.people.is_some() && !options.joint.is_empty() {
-            findings.extend(worlds::run(protect, released, by_shares)?);
-        }
-    }
-    findings.iter_mut().for_each(|finding| finding.count_below(options.l));
-    Ok(findings)
-}
-
-fn contradictions_of(release: &OpenedRelease<'_>) -> impl Iterator<Item = Contradiction> {
-    let problems = release.release.contradictions().iter();
-    problems.map(|problem| Contradiction { release: release.name.to_owned(), problem: problem.clone() })
 }
 
 /// Releases whose method is known to generalize only as far as needed; the manifest says what
@@ -439,6 +422,16 @@ fn together<'a>(
         }
     };
     let mut findings = Vec::new();
+    if let Some(why) = not_comparable(protect, &combined, released) {
+        let by_text = [Adversary::Independence, Adversary::Correlation, Adversary::Composition].into_iter();
+        let by_text = by_text.filter(|adversary| wanted(*adversary) && *adversary != Adversary::Correlation);
+        for adversary in by_text {
+            let mut finding = Finding::new(adversary, combined.names(&all.sides), Some(protect));
+            finding.note(why.clone());
+            findings.push(finding);
+        }
+        return Ok(findings);
+    }
     if wanted(Adversary::Independence) {
         let mut finding = independence::run(&combined, &all, options.table);
         finding.worst_pair = worst_pair(&two, |pair| independence::run(&combined, pair, false));
@@ -460,6 +453,34 @@ fn together<'a>(
         finding.count_below(options.l);
     }
     Ok(findings)
+}
+
+/// Why the values of several releases cannot be compared as texts: one text covers different values
+/// in two of them, or two texts have a value in common.
+fn not_comparable(protect: &str, combined: &CombinedView<'_>, released: &[Released<'_>]) -> Option<String> {
+    const COMPARED_MAX: usize = 1000;
+    let mut covers: Vec<(&str, Option<&Cover>)> = Vec::new();
+    let mut is_mixed = false;
+    for side in &combined.sides {
+        let table = released.iter().find(|table| table.name == side.name)?;
+        let codebook = table.codebook.filter(|codebook| codebook.is_coarse(protect));
+        let texts = side.sensitive.values.iter();
+        covers.extend(texts.map(|text| (text.as_str(), codebook.and_then(|codebook| codebook.cover(protect, text)))));
+        is_mixed |= codebook.is_some();
+    }
+    if !is_mixed {
+        return None;
+    }
+    covers.sort_unstable_by_key(|(text, _)| *text);
+    covers.dedup();
+    let alike = covers.windows(2).any(|two| two[0].0 == two[1].0);
+    let cover = |(text, cover): &(&str, Option<&Cover>)| cover.map_or_else(|| written(text), |cover| cover.clone());
+    let values: Vec<Cover> = covers.iter().map(cover).collect();
+    let overlapping =
+        || values.len() > COMPARED_MAX || pairs(values.len()).any(|[one, two]| overlap(&values[one], &values[two]));
+    (alike || overlapping()).then(|| {
+        format!("the releases state `{protect}` at different precision: its texts are not compared here, `worlds` compares what they cover")
+    })
 }
 
 /// The two releases that leave the fewest values, or expose the most people.

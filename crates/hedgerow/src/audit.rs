@@ -8,7 +8,6 @@ use hedgerow_audit::{Adversary, AuditOptions, Audited};
 use hedgerow_policy::Attribute;
 use hedgerow_publish::bind::any_options;
 use hedgerow_publish::catalog::{Catalog, as_the_gate};
-use hedgerow_publish::coarsen::coarsened;
 use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{Hierarchy, HierarchySpec, Table, TableError};
 use hedgerow_verify::release_check::broken_claims;
@@ -142,12 +141,8 @@ impl<'a> Audit<'a> {
             None => ReadOptions { progress: monitor, ..ReadOptions::default() },
         };
         let people = self.people.as_ref().map(|people| people.read_as(policy, &reading)).transpose()?;
-        // People are known by exact values, and the release has coarser ones. A list that has them
-        // already stays as it is.
-        let people = people.map(|people| match policy {
-            Some(policy) => coarsened(policy, people.clone()).unwrap_or(people),
-            None => people,
-        });
+        // What the policy makes coarser stays as it is: people have the values of the source, and
+        // each release says what its own cover.
         let hierarchies = match (policy, &people) {
             (Some(policy), Some(people)) => hierarchies_over(policy, people),
             _ => Vec::new(),

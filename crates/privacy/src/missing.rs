@@ -41,7 +41,9 @@ impl HoldsTwice {
         if code != self.missing {
             return self.guarantee.compares_with_table().then_some(class);
         }
-        let rows = class.rows.checked_sub(u64::from(count))?;
+        // A unit may have a known value and the missing one: there are as many as have any value.
+        let most = values.iter().map(|&(_, count)| u64::from(count)).max().unwrap_or(0);
+        let rows = class.rows.checked_sub(u64::from(count))?.max(most);
         (!values.is_empty()).then_some(Class { rows, values })
     }
 

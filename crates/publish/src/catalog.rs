@@ -297,6 +297,23 @@ pub struct CatalogAudit {
 }
 
 impl CatalogAudit {
+    /// A warning where it was not decided that the findings say all that can be learned.
+    pub(crate) fn undecided(&self, policy: &Policy) -> Option<InputError> {
+        let is_open = |finding: &&Finding| {
+            finding.details.get("exact") == Some(&Value::Bool(false)) && !finding.details.contains_key("lacking")
+        };
+        let open: Vec<&Finding> = self.findings.iter().filter(is_open).collect();
+        let finding = open.first()?;
+        let why = finding.notes.iter().find(|note| note.text.contains("fewer values may be possible"));
+        let why = why.map_or_else(String::new, |note| format!(": {}", note.text));
+        let mut names: Vec<String> = open.iter().filter_map(|finding| finding.protect.clone()).collect();
+        names.dedup();
+        let problem = format!("the audit did not decide everything about `{}`{why}", names.join("`, `"));
+        let hint = "an attacker may be certain of more; publish what other releases also show in less detail, or not";
+        let warning = InputError::new(policy.path.display().to_string(), problem, hint);
+        Some(warning.about("undecided", names, None))
+    }
+
     /// A warning where other releases use columns that the source lacks, and who knows them may
     /// rule out more.
     pub(crate) fn lacking(&self, policy: &Policy) -> Option<InputError> {
@@ -358,6 +375,11 @@ impl OpenedCatalog {
         Ok(OpenedCatalog { others })
     }
 
+    /// Whether a new release is audited with others.
+    pub(crate) fn is_gated(&self, gate: &Gate) -> bool {
+        gate.catalog.is_some() || !self.others.is_empty()
+    }
+
     /// The columns by which these releases describe people. A source that has them is read with
     /// them, whatever the policy says of them: the adversary may know all.
     pub(crate) fn known_columns(&self) -> Result<HashSet<String>, PublishError> {
@@ -379,8 +401,7 @@ impl OpenedCatalog {
         gate: &Gate,
         progress: &dyn Progress,
     ) -> Result<(PathBuf, Option<CatalogAudit>), PublishError> {
-        let is_gated = gate.catalog.is_some() || !self.others.is_empty();
-        if !is_gated {
+        if !self.is_gated(gate) {
             return Ok((verified.place()?, None));
         }
         let Some(people) = people else {

@@ -1,11 +1,12 @@
 //! The main job: from a policy to a verified release.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::manifest::{Manifest, RowTotals, UnitCounts};
 use hedgerow_release::{Release, Within};
-use hedgerow_table::{InputError, Table};
+use hedgerow_table::{Column, InputError, Table};
 use hedgerow_verify::check::Checked;
 use hedgerow_verify::verified::{Staged, Verified};
 use rand::rngs::StdRng;
@@ -88,6 +89,7 @@ fn publish_with(
     let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");
     let store = source.open(policy, &catalog.known_columns()?, &reading)?;
+    let exact = if catalog.is_gated(&options.gate) { store.made_coarser(policy) } else { Vec::new() };
     let (store, coarsened) = store.coarsened(policy)?;
     let searchable = store.searchable(policy, &options.gate, &reading)?;
     foreseen::refuse(policy, &store, &searchable, &options.gate, options.memory)?;
@@ -131,12 +133,13 @@ fn publish_with(
     let summary = Summary::take(&mut draft);
     let (verified, checked) = write_and_verify(&store, &bound, draft, &dependencies, staged, options, &mut rng)?;
     let people = match &searchable {
-        Searchable::Rows(table) => Some(*table),
+        Searchable::Rows(table) => Some(with_columns(table, exact)),
         Searchable::Distinct(_) => None,
     };
-    let (release, audited) = catalog.place(verified, policy, people, &options.gate, options.progress)?;
+    let (release, audited) = catalog.place(verified, policy, people.as_deref(), &options.gate, options.progress)?;
     let mut warnings: Vec<InputError> = bound.warnings.iter().cloned().chain(summary.warnings).collect();
     warnings.extend(audited.as_ref().and_then(|audited| audited.lacking(policy)));
+    warnings.extend(audited.as_ref().and_then(|audited| audited.undecided(policy)));
     if policy.has_units() && audited.is_some() {
         let problem = "the audit with other releases counts rows, not units: who knows all rows of a unit in several \
                        releases can exclude more";
@@ -159,6 +162,21 @@ fn publish_with(
         write_time: writing.elapsed(),
         warnings,
     })
+}
+
+/// A table with other columns of the same names: the people of an audit have the values of the
+/// source, also where the release has coarser ones.
+fn with_columns(table: &Table, columns: Vec<Column>) -> Cow<'_, Table> {
+    if columns.is_empty() {
+        return Cow::Borrowed(table);
+    }
+    let mut table = table.clone();
+    for column in columns {
+        if let Some(own) = table.columns.iter_mut().find(|own| own.name == column.name) {
+            *own = column;
+        }
+    }
+    Cow::Owned(table)
 }
 
 /// Refuses policies that a method cannot publish whatever the rows are.

@@ -8,7 +8,7 @@ use std::path::Path;
 use hedgerow_policy::Policy;
 use hedgerow_release::ReadBy;
 use hedgerow_table::read::{HeldTable, ReadOptions, read_table};
-use hedgerow_table::{Counted, Engine, InputError, Progress, Spill, Table, TableError};
+use hedgerow_table::{Column, Counted, Engine, InputError, Progress, Spill, Table, TableError};
 use rand::rngs::StdRng;
 
 use crate::bind::{Bound, refuse_cluster, source_options};
@@ -116,6 +116,13 @@ impl<'a> RowStore<'a> {
             HeldTable::Memory(table) => RowStore::Memory(Cow::Owned(table)),
             HeldTable::Outside(engine) => RowStore::Outside(engine, spill),
         }
+    }
+
+    /// The columns in memory that a policy makes coarser, as they are in the source.
+    pub(crate) fn made_coarser(&self, policy: &Policy) -> Vec<Column> {
+        let RowStore::Memory(table) = self else { return Vec::new() };
+        let made_coarser = policy.attributes.iter().filter(|attribute| attribute.coarsen.is_some());
+        made_coarser.filter_map(|attribute| table.column(&attribute.name).cloned()).collect()
     }
 
     /// The rows with the coarser values that a policy declares.

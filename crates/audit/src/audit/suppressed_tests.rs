@@ -14,17 +14,7 @@ use crate::adversaries::testing::classes;
 use crate::testing::seeds;
 
 fn stated<'a>(name: &'a str, classes: &'a ReleasedClasses, suppressed: u64) -> Released<'a> {
-    Released {
-        name,
-        classes,
-        suppressed,
-        counterfeit: false,
-        custodian: None,
-        rows: None,
-        units: &[],
-        codebook: None,
-        spelling: None,
-    }
+    Released { suppressed, ..Released::of(name, classes) }
 }
 
 /// The findings of the adversaries who combine releases.

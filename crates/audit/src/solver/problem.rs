@@ -62,9 +62,19 @@ pub(crate) struct Side {
     pub(crate) places: Vec<Vec<u32>>,
     /// The attacker knows the class of the person they look for, though the profile does not tell.
     pub(crate) shown: bool,
+    /// By place, where what the attacker knows does not tell the class: buckets that they cannot
+    /// tell apart, each with the first of them.
+    pub(crate) alike: Vec<Vec<(u32, u32)>>,
 }
 
 impl Side {
+    /// The first of the buckets that an attacker who is shown a class of a place cannot tell from
+    /// this one.
+    pub(crate) fn first_alike(&self, place: u32, bucket: u32) -> u32 {
+        let own = self.alike.get(place as usize).map_or(&[][..], Vec::as_slice);
+        own.iter().find(|(of, _)| *of == bucket).map_or(bucket, |(_, first)| *first)
+    }
+
     pub(crate) fn buckets(&self) -> usize {
         self.starts.len() - 1
     }

@@ -131,7 +131,7 @@ fn side_of(rng: &mut StdRng, people: &[Person], profiles: usize, side: usize, cl
     let shown = rng.random_bool(0.15);
     let slack = if rng.random_bool(0.1) { 1 } else { 0 };
     let (unlisted, absent) = (more as u64 + slack, absent + slack);
-    Side { sizes, bucket_of, starts, counts, statements, unlisted, absent, places, shown }
+    Side { sizes, bucket_of, starts, counts, statements, unlisted, absent, places, shown, alike: Vec::new() }
 }
 
 /// Compares with every world: exactly the possible values are left, each with its share of them.

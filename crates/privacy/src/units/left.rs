@@ -13,7 +13,7 @@ pub(super) struct UnitView {
     pub(super) classes: usize,
     /// Found once: they do not depend on who is left.
     pub(super) signatures: OnceCell<Signatures>,
-    /// By class, how many units have rows there, whoever is left.
+    /// By class, how many units have rows there, of those left and suppressed alike.
     pub(super) units: OnceCell<Vec<u32>>,
 }
 

@@ -18,6 +18,7 @@ mod estimates;
 mod every_world;
 mod gate;
 mod gate_examples;
+mod gate_misses;
 mod known_values;
 mod local;
 mod manifest;

@@ -33,6 +33,65 @@ pub(crate) struct Released<'a> {
     pub(crate) codebook: Option<&'a Codebook>,
     /// Our texts for those of the rows.
     pub(crate) spelling: Option<&'a Spelling>,
+    /// The rows of a bucketized table.
+    pub(crate) by_bucket: Option<BucketRows<'a>>,
+    /// Where one table is divided into several, which of them it is.
+    pub(crate) part: Part,
+    /// The class of each row, where cells alone do not tell it.
+    pub(crate) class_of: Option<&'a [u32]>,
+    /// The link between the parts of a bucketized table.
+    pub(crate) group: Option<BucketGroups<'a>>,
+}
+
+impl<'a> Released<'a> {
+    /// A table of which nothing else is known.
+    pub(crate) fn of(name: &'a str, classes: &'a ReleasedClasses) -> Released<'a> {
+        Released {
+            name,
+            classes,
+            suppressed: 0,
+            counterfeit: false,
+            custodian: None,
+            rows: None,
+            units: &[],
+            codebook: None,
+            spelling: None,
+            by_bucket: None,
+            part: Part::Whole,
+            class_of: None,
+            group: None,
+        }
+    }
+}
+
+/// Which part of a release a table is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Whole,
+    /// No release: the values by which the attacker knows people.
+    List,
+    /// The rows of a bucketized table, each with the number of its bucket.
+    Rows,
+    /// Its counts, by the same number.
+    Counts,
+}
+
+/// The rows of a bucketized table as it stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BucketRows<'a> {
+    pub(crate) rows: &'a Table,
+    /// Empty where not every row has one.
+    pub(crate) bucket_of_row: &'a [u32],
+    /// The number that stands for each bucket.
+    pub(crate) numbers: &'a [i64],
+}
+
+/// The numbers of buckets as a column that two tables have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BucketGroups<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) of_class: &'a [u32],
+    pub(crate) numbers: &'a [i64],
 }
 
 /// The attacker's knowledge beside the tables.

@@ -7,7 +7,7 @@ use hedgerow_release::JointShare;
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Progress, TableError};
 
-use super::attacker::Attacker;
+use super::attacker::{Attacker, Part};
 use super::explanation;
 use super::joint::known_people;
 use super::left::{LeftRecords, ValuesLeft};
@@ -76,9 +76,16 @@ pub(super) fn run(
     let combinations = joint_cells(&classes, COMBINATIONS_MAX);
     if combinations.cut {
         finding.note_needs(Needs::People, "too many combinations of cells to examine all");
-        return Ok(Fits::ALL);
+        let is_divided = (0..classes.len()).any(|table| tables.is_rows(table));
+        return Ok(if is_divided { Fits { together: false, lost: u64::MAX } } else { Fits::ALL });
     }
-    let combinations = combinations.combinations;
+    let mut combinations = combinations.combinations;
+    // Rows and counts of one bucketized table have the same classes.
+    for table in (0..classes.len()).filter(|&table| tables.is_rows(table)) {
+        if tables.tables.get(table + 1).is_some_and(|next| next.part == Part::Counts) {
+            combinations.retain(|combination| combination[table] == combination[table + 1]);
+        }
+    }
     let mut problem = problem(tables, combinations.iter().cloned());
     problem.known = known_people(tables, &combinations, attacker.joint);
     let mut solved = joint(tables, &problem, attacker.progress)?;
@@ -202,8 +209,8 @@ fn rows_at_risk(problem: &WorldProblem, combinations: &[Vec<u32>], left: &[Value
 }
 
 fn exposure(tables: &AttributeTables<'_>, combination: &[u32], left: &ValuesLeft) -> Exposure {
-    let cells = tables.tables.iter().zip(combination);
-    let cells = cells.map(|(table, &class)| ReleaseCells::new(table.name, table.classes.describe(class as usize)));
+    let cells = tables.shown().map(|(number, table)| (table, combination[number] as usize));
+    let cells = cells.map(|(table, class)| ReleaseCells::new(table.name, table.classes.describe(class)));
     let share = left.confidence();
     let values = left.values.iter().map(|&(value, _)| (tables.text(value), share)).collect();
     let why = match left.values.len() {

@@ -16,8 +16,10 @@ impl Setting<'_> {
     /// The assumptions in words.
     pub(super) fn assumed(&self, standings: &[Assumption]) -> String {
         let names = |wanted: &dyn Fn(&Assumption) -> bool| -> Vec<&str> {
-            let tables = self.tables.tables.iter().zip(standings);
-            tables.filter(|(_, standing)| wanted(standing)).map(|(table, _)| table.name).collect()
+            let tables = self.tables.released().filter(|(table, _)| wanted(&standings[*table]));
+            let mut names: Vec<&str> = tables.map(|(_, table)| table.name).collect();
+            names.dedup();
+            names
         };
         let strong = names(&|standing| *standing != Assumption::Target);
         let weak = names(&|standing| *standing == Assumption::Target);
@@ -39,7 +41,8 @@ impl Setting<'_> {
             ));
         }
         let shown = self.sides.iter().zip(&self.tables.tables).filter(|(side, _)| side.shown);
-        let shown: Vec<&str> = shown.map(|(_, table)| table.name).collect();
+        let mut shown: Vec<&str> = shown.map(|(_, table)| table.name).collect();
+        shown.dedup();
         if !shown.is_empty() {
             parts.push(format!(
                 "the attacker knows columns of {} that the list of people lacks: every class that a person can be in \
@@ -51,7 +54,7 @@ impl Setting<'_> {
     }
 
     pub(super) fn exposure(&self, case: &Case, left: &ValuesLeft) -> Exposure {
-        let cells = self.tables.tables.iter().enumerate().map(|(table, released)| {
+        let cells = self.tables.shown().map(|(table, released)| {
             let class = self.sides[table].places[case.places[table] as usize].first();
             let cells = class.map_or_else(Vec::new, |&class| released.classes.describe(class as usize));
             ReleaseCells::new(released.name, cells)

@@ -77,10 +77,14 @@ impl Gone {
             return Ok(());
         }
         let is_known = |table: &usize| group.tables.contains(table) && !setting.tables.tables[*table].counterfeit;
-        self.unknown.extend((0..newest).filter(|table| !is_known(table)));
+        let is_whole = |table: &usize| !setting.tables.is_rows(*table);
+        self.unknown.extend((0..newest).filter(|table| is_whole(table) && !is_known(table)));
         let others = (0..group.tables.len()).filter(|&side| group.tables[side] < newest);
         let others = others.filter(|&side| is_known(&group.tables[side]));
         let others: Vec<usize> = others.filter(|&side| group.problem.sides[side].unlisted > 0).collect();
+        // Of people who are not listed, the rows of a bucketized table by bucket are not used.
+        self.open |= others.iter().any(|&side| !is_whole(&group.tables[side]));
+        let others: Vec<usize> = others.into_iter().filter(|&side| is_whole(&group.tables[side])).collect();
         if others.is_empty() {
             return Ok(());
         }
@@ -174,6 +178,12 @@ impl Gone {
         let (value, who) = (setting.tables.text(value), who(setting, group.tables[person.side]));
         steps.push(format!("only `{value}` is left for a person of this class {who}"));
         Ok(steps)
+    }
+
+    /// Whether people who are not listed were looked for one at a time: who knows where several of
+    /// them are may be certain of more.
+    pub(super) fn is_one_by_one(&self) -> bool {
+        self.one_by_one && !self.people.is_empty()
     }
 
     /// Adds the people who are not listed to what was found about those who are.

@@ -65,7 +65,9 @@ impl<'a> TableGroup<'a> {
         let alike = self.alike.get(&profile.presence);
         let of = |anyhow: bool| -> Vec<LeftRecords> {
             let scenarios = self.scenarios[number].iter().map(|&number| &self.solved.scenarios[number as usize]);
-            let left = scenarios.filter(|scenario| scenario.anyhow == anyhow).map(|scenario| {
+            let mut known: Vec<Vec<(u32, u32)>> = Vec::new();
+            let mut all: Vec<LeftRecords> = Vec::new();
+            for scenario in scenarios.filter(|scenario| scenario.anyhow == anyhow) {
                 let mut left = LeftRecords::default();
                 for query in scenario.left() {
                     let is_possible = query.answer == WorldAnswer::Possible;
@@ -78,18 +80,43 @@ impl<'a> TableGroup<'a> {
                     left.records.extend(alike.iter().map(|&value| (value, share, is_possible)));
                 }
                 left.records.sort_unstable_by_key(|(record, _, _)| *record);
-                left
-            });
+                let of = |&(side, bucket): &(u32, u32)| {
+                    let own = &self.problem.sides[side as usize];
+                    (side, own.first_alike(profile.places[side as usize], bucket))
+                };
+                let shown: Vec<(u32, u32)> = scenario.shown.iter().map(of).collect();
+                match known.iter().position(|known| *known == shown).filter(|_| !shown.is_empty()) {
+                    Some(at) => all[at] = either(&all[at], left),
+                    None => {
+                        known.push(shown);
+                        all.push(left);
+                    }
+                }
+            }
             let is_so = |left: &LeftRecords| match truth {
                 None => !left.records.is_empty(),
                 Some(truth) => left.records.iter().any(|(record, _, _)| *record == truth),
             };
-            left.filter(is_so).collect()
+            all.into_iter().filter(is_so).collect()
         };
         let in_all = of(false);
         // Who cannot be in every table was suppressed in one: what every world gives them is known.
         if in_all.is_empty() { (of(true), true) } else { (in_all, false) }
     }
+}
+
+/// The remainder of one or the other of two classes that the attacker cannot tell apart.
+fn either(one: &LeftRecords, other: LeftRecords) -> LeftRecords {
+    let mut records: Vec<(u32, Option<f64>, bool)> = one
+        .records
+        .iter()
+        .copied()
+        .chain(other.records)
+        .map(|(record, _, is_possible)| (record, None, is_possible))
+        .collect();
+    records.sort_unstable_by_key(|&(record, _, is_possible)| (record, !is_possible));
+    records.dedup_by_key(|(record, _, _)| *record);
+    LeftRecords { records }
 }
 
 /// Every alternative of one with every alternative of the other, each set of records once.

@@ -33,7 +33,9 @@ impl<'a> Setting<'a> {
     ) -> Result<InWays, TableError> {
         let of_all = Fewest::new(self.cases.iter().map(|case| u64::from(case.people)));
         let mut found = InWays { of_all, all: true, exposed_anyhow: 0, stayed: None };
-        let ways = lacking.every_way(&self.cases).unwrap_or_default();
+        // Who knows the columns does not know the class where buckets are alike to them.
+        let is_distinguished = self.sides.iter().all(|side| side.alike.iter().all(Vec::is_empty));
+        let ways = if is_distinguished { lacking.every_way(&self.cases).unwrap_or_default() } else { Vec::new() };
         let mut fewest_exposed: Option<u64> = None;
         for way in &ways {
             attacker.progress.check()?;
@@ -61,6 +63,7 @@ impl<'a> Setting<'a> {
             let side = &mut sides[*table];
             side.places = (0..side.sizes.len() as u32).map(|class| vec![class]).chain([Vec::new()]).collect();
             side.shown = false;
+            side.alike = Vec::new();
         }
         let case = |(case, people, classes): &CaseClasses| {
             let mut places = self.cases[*case].places.clone();
@@ -71,7 +74,7 @@ impl<'a> Setting<'a> {
         };
         let cases = way.iter().map(case).collect();
         let of_case = way.iter().map(|(case, ..)| *case).collect();
-        (Setting { tables: self.tables, sides, cases, of_person: Vec::new() }, of_case)
+        (Setting { tables: self.tables, sides, cases, of_person: Vec::new(), overlapping: self.overlapping }, of_case)
     }
 }
 
@@ -89,8 +92,8 @@ impl InWays {
         let more: u64 = certain.sum();
         if !self.all {
             fewest.leave_open(format!(
-                "the list of people lacks `{columns}`, and there are too many ways in which they can be in the \
-                 classes of {names}: who knows `{columns}` of everyone may be certain of more"
+                "the list of people lacks `{columns}`, and not every way in which they can be in the classes \
+                 of {names} was tried: who knows `{columns}` of everyone may be certain of more"
             ));
         } else if more > 0 {
             fewest.leave_open(format!(

@@ -127,7 +127,12 @@ impl<'a> Lacking<'a> {
             let at = classes.quasi.iter().position(|quasi| quasi.name == column)?;
             classes.quasi[at].covers.get(classes.cells(class as usize)[at] as usize)
         };
+        let name = |table: usize| self.tables.tables[table].name;
         before.iter().zip(&self.of_table).all(|(&other, (of, _))| {
+            // Parts of one bucketized table have the same classes.
+            if name(*table) == name(*of) {
+                return class == other;
+            }
             class == NOWHERE
                 || other == NOWHERE
                 || columns.iter().all(|column| match (cover(*table, class, column), cover(*of, other, column)) {

@@ -1,9 +1,11 @@
 //! With a list of people: what every table that fits leaves to each of them.
 
 use hashbrown::HashMap;
+use hedgerow_release::classes::QuasiLabels;
 use hedgerow_table::{Cover, Progress, Table, TableError};
 use serde_json::json;
 
+use super::apart::buckets_alike;
 use super::attacker::{Attacker, Columns};
 use super::explanation;
 use super::fewest::{AssumptionOutcome, Fewest, Solution};
@@ -31,6 +33,8 @@ pub(super) struct Setting<'a> {
     pub(super) sides: Vec<Side>,
     pub(super) cases: Vec<Case>,
     pub(super) of_person: Vec<u32>,
+    /// Labels of columns that the list lacks overlap: who knows the columns may not know the class.
+    pub(super) overlapping: bool,
 }
 
 pub(super) fn run(
@@ -72,6 +76,19 @@ pub(super) fn run(
             ));
             fewest.leave_open("who stayed was not supposed in every way".to_owned());
         }
+    }
+    if gone.is_one_by_one() {
+        assumed.push_str(
+            "; of people who are in another release and not listed, the attacker knows the class of one and of no other",
+        );
+    }
+    if setting.overlapping && lacking.is_some() {
+        let why =
+            "labels of columns that the list of people lacks overlap: who knows the columns may know more of the class";
+        fewest.leave_open(why.to_owned());
+    }
+    if let Some(why) = setting.not_used_of_rows(&standings) {
+        fewest.leave_open(why);
     }
     finding.details.insert("assumed".to_owned(), json!(assumed));
     finding.people = people.rows as u64;
@@ -125,6 +142,7 @@ impl<'a> Setting<'a> {
     fn new(tables: &'a AttributeTables<'a>, people: &Table, attacker: Attacker<'_>) -> Result<Setting<'a>, TableError> {
         let mut sides = Vec::new();
         let mut seen: Vec<Vec<u32>> = Vec::new();
+        let mut overlapping = false;
         for (number, table) in tables.tables.iter().enumerate() {
             attacker.progress.check()?;
             let telling = table.classes.quasi.iter();
@@ -138,10 +156,23 @@ impl<'a> Setting<'a> {
             let mut side = tables.side(number);
             side.places = found.places;
             side.shown = all && lacks;
+            if side.shown {
+                let unknown = |quasi: &&QuasiLabels| people.column(&quasi.name).is_none();
+                let (alike, is_exact) = buckets_alike(table.classes, &side.places, unknown);
+                overlapping |= !is_exact;
+                side.alike = alike;
+            }
             sides.push(side);
             seen.push(found.of_person);
         }
-        let truth = tables.records_of(people);
+        let bucket = |table: usize, row: usize| {
+            let of_class = tables.tables[table].group?.of_class;
+            let side: &Side = &sides[table];
+            let mut own = side.places[seen[table][row] as usize].iter().map(|&class| of_class[class as usize]);
+            let first = own.next()?;
+            own.all(|other| other == first).then_some(first)
+        };
+        let truth = tables.records_of(people, bucket);
         let mut numbers: HashMap<(Vec<u32>, Option<u32>), u32> = HashMap::new();
         let mut cases: Vec<Case> = Vec::new();
         let mut of_person = Vec::with_capacity(people.rows);
@@ -155,7 +186,7 @@ impl<'a> Setting<'a> {
             cases[number as usize].people += 1;
             of_person.push(number);
         }
-        Ok(Setting { tables, sides, cases, of_person })
+        Ok(Setting { tables, sides, cases, of_person, overlapping })
     }
 
     /// Every set of assumptions about who is in which table, one after the other.
@@ -193,6 +224,17 @@ impl<'a> Setting<'a> {
             fewest.offer(outcome, part_of);
         }
         Ok(Examined { standings, stayed, fits, exposed })
+    }
+
+    /// Rows and counts of a bucketized table are about the same people; where not everyone is in
+    /// it, or others are, it is not used that whoever is in one is in the other.
+    fn not_used_of_rows(&self, standings: &[Assumption]) -> Option<String> {
+        let is_whole = |own: &Assumption| *own == Assumption::Everyone { absent: 0, unlisted: 0 };
+        let rows = standings.iter().enumerate().filter(|(table, _)| self.tables.is_rows(*table));
+        let names: Vec<&str> =
+            rows.filter(|(_, own)| !is_whole(own)).map(|(table, _)| self.tables.tables[table].name).collect();
+        let names = names.join(" and ");
+        (!names.is_empty()).then(|| format!("not all people, or others too, are among the rows of {names} by bucket"))
     }
 
     fn standings(&self, cases: &[Case], progress: &dyn Progress) -> Result<Vec<Assumption>, TableError> {
@@ -233,7 +275,8 @@ impl<'a> Setting<'a> {
         let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
         let is_own = |table: &usize| {
             let released = &self.tables.tables[*table];
-            standings[*table] == Assumption::Target && released.custodian == newest && !released.counterfeit
+            let is_open = standings[*table] == Assumption::Target && !self.tables.is_rows(*table);
+            is_open && released.custodian == newest && !released.counterfeit
         };
         let own: Vec<usize> = (0..standings.len()).filter(is_own).collect();
         if newest.is_none() || !is_true || own.is_empty() {
@@ -469,7 +512,8 @@ impl<'a> Setting<'a> {
 
     /// Whether the people of a case fit no class of any table.
     fn is_nowhere(&self, case: &Case) -> bool {
-        self.sides.iter().zip(&case.places).all(|(side, &place)| side.places[place as usize].is_empty())
+        let mut released = self.tables.released();
+        released.all(|(table, _)| self.sides[table].places[case.places[table] as usize].is_empty())
     }
 
     /// The values of some records, as far as tables say them that the people of a case fit.
@@ -531,7 +575,14 @@ impl<'a> Setting<'a> {
             LeftRecords { records: values.into_iter().map(|value| (value, None, true)).collect() }
         };
         Some(match side.shown {
-            true => buckets.iter().map(|&bucket| of(&[bucket])).collect(),
+            true => {
+                let at = case.places[table];
+                let mut all: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
+                all.sort_unstable_by_key(|&bucket| (side.first_alike(at, bucket), bucket));
+                all.dedup();
+                let sets = all.chunk_by(|&one, &two| side.first_alike(at, one) == side.first_alike(at, two));
+                sets.filter(|set| set.iter().any(|bucket| buckets.contains(bucket))).map(of).collect()
+            }
             false => {
                 let all: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
                 vec![of(&all)]

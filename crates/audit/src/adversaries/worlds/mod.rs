@@ -12,6 +12,7 @@
 //! Without a list of people the attacker knows the cells of one person, and of the others that they
 //! are the rows of the tables.
 
+mod apart;
 mod attacker;
 mod cells;
 mod description;
@@ -25,6 +26,7 @@ mod joint;
 mod lacking;
 mod left;
 mod listed;
+mod parts;
 mod records;
 mod statements;
 mod tables;
@@ -35,8 +37,10 @@ use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
 pub use self::attacker::Columns;
-pub(crate) use self::attacker::{Attacker, Released};
-use self::statements::{Linking, counted_apart, linking_columns};
+pub(crate) use self::attacker::{Attacker, BucketRows, Part, Released};
+use self::parts::Parts;
+pub(crate) use self::statements::written;
+use self::statements::{Linking, counted_apart, groups, linking_columns};
 use self::tables::AttributeTables;
 use self::tally::Fits;
 use crate::Adversary;
@@ -56,7 +60,12 @@ pub(crate) fn run(
     if released.iter().all(|table| table.classes.sensitive(protect).is_none()) {
         return Ok(None);
     }
-    let columns = linking_columns(protect, released);
+    let parts = Parts::new(protect, released, attacker.people);
+    let undivided = parts.undivided(protect, released);
+    let divided = parts.tables(released);
+    let released = divided.as_slice();
+    let mut columns = linking_columns(protect, released);
+    columns.extend(groups(released));
     let lacks =
         |people: &Table| people.column(protect).is_some() && columns.iter().any(|name| people.column(name).is_none());
     let holding: Vec<_> = released.iter().filter_map(|table| table.classes.sensitive(protect)).collect();
@@ -92,10 +101,14 @@ pub(crate) fn run(
             break;
         }
     }
-    let names = || released.iter().map(|table| table.name.to_owned()).collect();
+    let names = || {
+        let tables = released.iter().filter(|table| ![Part::List, Part::Rows].contains(&table.part));
+        tables.map(|table| table.name.to_owned()).collect()
+    };
     let found = found.map(|(_, finding)| finding);
     let mut finding = found.unwrap_or_else(|| Finding::new(Adversary::Worlds, names(), Some(protect)));
-    let apart = counted_apart(protect, released);
+    let mut apart = counted_apart(protect, released);
+    apart.extend(undivided.into_iter().filter(|name| !apart.contains(name)).collect::<Vec<_>>());
     if !apart.is_empty() && limit.is_none() {
         let apart = apart.join(", ");
         limit = Some(format!("rows can be linked by {apart}, which a bucketized table does not tell of each row"));

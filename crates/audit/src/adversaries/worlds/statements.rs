@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Bound, Column, Cover, Table};
 
-use super::attacker::Released;
+use super::attacker::{Part, Released};
 use crate::overlap;
 
 /// A label of which nothing is known.
@@ -56,6 +56,15 @@ impl Labels {
         let next = self.add(text.to_owned(), None);
         self.exact.insert(text.to_owned(), next);
         next
+    }
+
+    /// The label of a value that a list of people has: one that is coarser already is what a table
+    /// writes so.
+    pub(super) fn known(&mut self, text: &str) -> u32 {
+        match self.covering.get(text).map(Vec::as_slice) {
+            Some(&[label]) if !self.exact.contains_key(text) && Bound::parse(text).is_none() => label,
+            _ => self.value(text),
+        }
     }
 
     /// The label of what a table says to cover several values.
@@ -146,7 +155,7 @@ impl Labels {
 }
 
 /// The cover of a value as it is written.
-fn written(text: &str) -> Cover {
+pub(crate) fn written(text: &str) -> Cover {
     match Bound::parse(text) {
         _ if text.is_empty() => Cover::Missing,
         Some(bound) => Cover::Point(bound),
@@ -215,6 +224,7 @@ impl AllContents {
         let mut names = vec![protect.to_owned()];
         if linking == Linking::Columns {
             names.extend(linking_columns(protect, tables));
+            names.extend(groups(tables));
         }
         let new_labels = || Labels { missing_is_unknown: linking == Linking::MissingIsUnknown, ..Labels::default() };
         let mut labels: Vec<Labels> = names.iter().map(|_| new_labels()).collect();
@@ -234,12 +244,21 @@ pub(super) fn linking_columns(protect: &str, tables: &[Released<'_>]) -> Vec<Str
     shared_columns(protect, tables, |table, name| table.classes.sensitive(name).is_some())
 }
 
+/// The columns that join the parts of bucketized tables.
+pub(super) fn groups(tables: &[Released<'_>]) -> Vec<String> {
+    let rows = tables.iter().filter(|table| table.part == Part::Rows);
+    rows.filter_map(|table| Some(table.group?.name.to_owned())).collect()
+}
+
 /// The columns beside the protected one that one table releases beside its classes, and that
 /// another one has too; of buckets, `counts` says whether they have a column.
 fn shared_columns(protect: &str, tables: &[Released<'_>], counts: impl Fn(&Released<'_>, &str) -> bool) -> Vec<String> {
     let beside = |table: &Released<'_>| -> Vec<String> {
         let rows = table.rows.into_iter().flat_map(|rows| &rows.columns).map(|column| column.name.clone());
-        rows.filter(|name| name != protect && is_beside(table, name)).collect()
+        let by_bucket = table.classes.sensitive.iter().filter(|_| table.part == Part::Counts);
+        let by_bucket = by_bucket.map(|counts| counts.name.clone()).filter(|name| name != protect);
+        let rows = rows.filter(|name| name != protect && is_beside(table, name));
+        rows.filter(|name| table.group.is_none_or(|group| group.name != name)).chain(by_bucket).collect()
     };
     let has = |table: &Released<'_>, name: &str| match table.rows {
         Some(_) => is_quasi(table, name) || is_beside(table, name),
@@ -260,7 +279,8 @@ pub(super) fn counted_apart(protect: &str, tables: &[Released<'_>]) -> Vec<Strin
     let of_table = |table: &Released<'_>| -> Vec<String> {
         let used = used_of_buckets(table, std::iter::once(protect).chain(names.iter().map(String::as_str)));
         let is_apart = |(at, name): &(usize, &String)| {
-            is_quasi(table, name) || (table.classes.sensitive(name).is_some() && used != Some(at + 1))
+            (is_quasi(table, name) && table.part != Part::Counts)
+                || (table.classes.sensitive(name).is_some() && used != Some(at + 1))
         };
         names.iter().enumerate().filter(is_apart).map(|(_, name)| name.clone()).collect()
     };
@@ -275,12 +295,12 @@ fn used_of_buckets<'n>(table: &Released<'_>, mut names: impl Iterator<Item = &'n
     names.position(|name| table.classes.sensitive(name).is_some())
 }
 
-fn is_quasi(table: &Released<'_>, name: &str) -> bool {
+pub(super) fn is_quasi(table: &Released<'_>, name: &str) -> bool {
     table.classes.quasi.iter().any(|quasi| quasi.name == name)
 }
 
 /// Whether rows show a column beside the labels of their class; numbers of units are random.
-fn is_beside(table: &Released<'_>, name: &str) -> bool {
+pub(super) fn is_beside(table: &Released<'_>, name: &str) -> bool {
     let is_unit = table.units.iter().any(|unit| unit == name);
     !is_quasi(table, name) && !is_unit && table.rows.is_some_and(|rows| rows.column(name).is_some())
 }
@@ -311,8 +331,12 @@ fn labels_of_quasi(classes: &ReleasedClasses, at: usize, labels: &mut Labels) ->
 
 fn contents(table: &Released<'_>, names: &[String], labels: &mut [Labels]) -> Contents {
     let buckets = table.classes.buckets();
+    let class_of = |rows| match table.class_of {
+        Some(known) => Some(known.to_vec()),
+        None => class_of_rows(table.classes, rows),
+    };
     if let Some(rows) = table.rows
-        && let Some(class_of) = class_of_rows(table.classes, rows)
+        && let Some(class_of) = class_of(rows)
     {
         return of_rows(table, rows, &class_of, names, labels);
     }
@@ -320,12 +344,22 @@ fn contents(table: &Released<'_>, names: &[String], labels: &mut [Labels]) -> Co
     let Some((used, counts)) = used.and_then(|used| Some((used, table.classes.sensitive(&names[used])?))) else {
         return Contents::new(Vec::new(), buckets, std::iter::empty());
     };
+    let group = table.group.and_then(|group| Some((names.iter().position(|name| name == group.name)?, group.numbers)));
+    let groups: Vec<u32> = match group {
+        Some((at, numbers)) => numbers.iter().map(|number| labels[at].value(&number.to_string())).collect(),
+        None => Vec::new(),
+    };
+    let columns: Vec<usize> = std::iter::once(used).chain(group.map(|(at, _)| at)).collect();
+    let said = |bucket: u32, value: u32| -> Vec<u32> {
+        std::iter::once(value).chain(groups.get(bucket as usize).copied()).collect()
+    };
     let labels = &mut labels[used];
     let label = |value: &String| covering(table, &names[used], value, labels).unwrap_or_else(|| labels.value(value));
     let values: Vec<u32> = counts.values.iter().map(label).collect();
     let cells = (0..buckets as u32)
         .flat_map(|bucket| counts.of_bucket(bucket).iter().map(move |&(value, rows)| (bucket, value, rows)));
-    Contents::new(vec![used], buckets, cells.map(|(bucket, value, rows)| (bucket, vec![values[value as usize]], rows)))
+    let cells = cells.map(|(bucket, value, rows)| (bucket, said(bucket, values[value as usize]), rows));
+    Contents::new(columns, buckets, cells)
 }
 
 fn of_rows(table: &Released<'_>, rows: &Table, class_of: &[u32], names: &[String], labels: &mut [Labels]) -> Contents {

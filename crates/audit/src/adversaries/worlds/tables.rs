@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 
 use hashbrown::HashMap;
-use hedgerow_table::Table;
+use hedgerow_table::{Column, Table};
 
-use super::attacker::Released;
+use super::attacker::{Part, Released};
 use super::records::Records;
-use super::statements::{AllContents, Linking};
+use super::statements::{AllContents, Linking, is_beside};
 use crate::solver::{Side, Statements, UNSAID};
 
 /// The tables that say something of one sensitive attribute, and what they say together.
@@ -26,13 +26,14 @@ impl<'a> AttributeTables<'a> {
     /// `None` where what they say together is too much to be listed.
     pub(super) fn new(protect: &'a str, released: &[Released<'a>], linking: Linking) -> Option<AttributeTables<'a>> {
         let all = AllContents::new(protect, released, linking);
-        let says_it = |(table, _): &(&Released<'a>, usize)| table.classes.sensitive(protect).is_some();
+        let says = |table: &Released<'a>| table.classes.sensitive(protect).is_some() || is_beside(table, protect);
+        let says_it = |(table, _): &(&Released<'a>, usize)| says(table);
         // A table that lacks the attribute says something of it where its rows can be linked.
         let source = |table: &Released<'a>| table.classes.rows + table.suppressed;
-        let sources: Vec<u64> =
-            released.iter().filter(|table| table.classes.sensitive(protect).is_some()).map(source).collect();
+        let sources: Vec<u64> = released.iter().filter(|table| says(table)).map(source).collect();
         let linked = |(table, at): &(&Released<'a>, usize)| {
-            linking == Linking::Columns && !all.of_table[*at].columns.is_empty() && sources.contains(&source(table))
+            let is_of_source = table.part == Part::List || sources.contains(&source(table));
+            linking == Linking::Columns && !all.of_table[*at].columns.is_empty() && is_of_source
         };
         let chosen: Vec<(&Released<'a>, usize)> =
             released.iter().zip(0..).filter(|table| says_it(table) || linked(table)).collect();
@@ -80,21 +81,41 @@ impl<'a> AttributeTables<'a> {
         side
     }
 
-    /// The records of people, where their list has every column by which rows are compared.
-    pub(super) fn records_of(&self, people: &Table) -> Option<Vec<u32>> {
-        let columns: Vec<_> = self.columns.iter().map(|name| people.column(name)).collect::<Option<_>>()?;
+    /// The records of people, where their list has every column by which rows are compared;
+    /// `bucket` is that of a row of the list in a table, where it can be in no other.
+    pub(super) fn records_of(&self, people: &Table, bucket: impl Fn(usize, usize) -> Option<u32>) -> Option<Vec<u32>> {
+        let table_of =
+            |name: &String| self.tables.iter().position(|table| table.group.is_some_and(|group| group.name == name));
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for name in &self.columns {
+            columns.push(match people.column(name) {
+                Some(column) => Ok(column),
+                None => Err(table_of(name)?),
+            });
+        }
         let mut contents = self.contents.borrow_mut();
         let mut labels: Vec<Vec<u32>> = Vec::with_capacity(columns.len());
         for (column, labels_of) in columns.iter().zip(&mut contents.labels) {
-            let codes = 0..column.domain.cardinality() as u32;
-            labels.push(codes.map(|code| labels_of.value(&column.domain.text(code))).collect());
+            labels.push(match column {
+                Ok(column) => {
+                    let codes = 0..column.domain.cardinality() as u32;
+                    codes.map(|code| labels_of.known(&column.domain.text(code))).collect()
+                }
+                Err(table) => {
+                    let numbers = self.tables[*table].group.map_or(&[][..], |group| group.numbers);
+                    numbers.iter().map(|number| labels_of.value(&number.to_string())).collect()
+                }
+            });
         }
         let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut known: Vec<Vec<u32>> = Vec::new();
         let mut of_row = Vec::with_capacity(people.rows);
         for row in 0..people.rows {
-            let own: Vec<u32> =
-                columns.iter().zip(&labels).map(|(column, labels)| labels[column.codes.get(row) as usize]).collect();
+            let label = |(column, labels): (&Result<&Column, usize>, &Vec<u32>)| match column {
+                Ok(column) => Some(labels[column.codes.get(row) as usize]),
+                Err(table) => labels.get(bucket(*table, row)? as usize).copied(),
+            };
+            let own: Vec<u32> = columns.iter().zip(&labels).map(label).collect::<Option<_>>()?;
             let number = *numbers.entry(own).or_insert_with_key(|own| {
                 known.push(own.clone());
                 known.len() as u32 - 1
@@ -128,7 +149,7 @@ impl<'a> AttributeTables<'a> {
     /// Whether a label can be of a person whose true value is known.
     pub(super) fn can_be(&self, label: u32, truth: &str) -> bool {
         let labels = &mut self.contents.borrow_mut().labels[0];
-        let truth = labels.value(truth);
+        let truth = labels.known(truth);
         labels.meet(label, truth).is_some()
     }
 
@@ -152,6 +173,26 @@ impl<'a> AttributeTables<'a> {
     }
 
     pub(super) fn names(&self) -> Vec<String> {
-        self.tables.iter().map(|table| table.name.to_owned()).collect()
+        let mut names: Vec<String> = self.released().map(|(_, table)| table.name.to_owned()).collect();
+        names.dedup();
+        names
+    }
+
+    /// The tables of releases, with their numbers.
+    pub(super) fn released(&self) -> impl Iterator<Item = (usize, &Released<'a>)> {
+        self.tables.iter().enumerate().filter(|(_, table)| table.part != Part::List)
+    }
+
+    /// One table of each release.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (usize, &Released<'a>)> {
+        let is_first = |number: usize, table: &Released<'_>| {
+            table.part != Part::Counts || number == 0 || self.tables[number - 1].name != table.name
+        };
+        self.released().filter(move |(number, table)| is_first(*number, table))
+    }
+
+    /// The tables that are the rows of a bucketized one.
+    pub(super) fn is_rows(&self, table: usize) -> bool {
+        self.tables[table].part == Part::Rows
     }
 }

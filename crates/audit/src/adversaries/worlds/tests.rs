@@ -8,17 +8,7 @@ use super::*;
 use crate::adversaries::testing::classes;
 
 fn released<'a>(name: &'a str, classes: &'a ReleasedClasses) -> Released<'a> {
-    Released {
-        name,
-        classes,
-        suppressed: 0,
-        counterfeit: false,
-        custodian: None,
-        rows: None,
-        units: &[],
-        codebook: None,
-        spelling: None,
-    }
+    Released::of(name, classes)
 }
 
 fn table<const N: usize>(names: &[&str; N], rows: &[[&str; N]]) -> Table {
@@ -481,3 +471,4 @@ fn measure_worlds_of_ten_releases_of_100000_people() {
 
 mod gone;
 mod linked;
+mod parts;

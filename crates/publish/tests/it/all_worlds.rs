@@ -47,7 +47,8 @@ pub(crate) struct Worlds<'a> {
 #[derive(Clone, Copy)]
 struct Query {
     person: usize,
-    bucket: Option<usize>,
+    /// As bits: those that who knows all columns cannot tell apart.
+    buckets: Option<u64>,
     /// The person may be among the suppressed ones.
     anyhow: bool,
 }
@@ -98,6 +99,11 @@ impl<'a> Worlds<'a> {
         let lacking: Vec<usize> = (0..self.tables.len()).filter(|&table| self.tables[table].shown).collect();
         if lacking.is_empty() {
             return Some(vec![self.clone()]);
+        }
+        // Where labels overlap, to know the column is not to know the class.
+        let is_told = |table: usize, person: usize| self.told(table, person).iter().all(|set| set.count_ones() == 1);
+        if !lacking.iter().all(|&table| (0..self.people.len()).all(|person| is_told(table, person))) {
+            return None;
         }
         let mut all: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
         for person in 0..self.people.len() {
@@ -340,15 +346,35 @@ impl<'a> Worlds<'a> {
         let mut questions: Vec<Vec<Query>> = vec![Vec::new()];
         for &table in tables {
             let own = &self.tables[table];
-            let buckets: BTreeSet<usize> = own.fits[person].iter().map(|&class| own.classes[class].1).collect();
             let away = anyhow && self.strong[table].is_some_and(|strong| strong.absent > 0);
-            let query: Vec<Query> = match own.shown && !buckets.is_empty() && !away {
-                true => buckets.into_iter().map(|bucket| Query { person, bucket: Some(bucket), anyhow }).collect(),
-                false => vec![Query { person, bucket: None, anyhow }],
+            let query: Vec<Query> = match own.shown && !own.fits[person].is_empty() && !away {
+                true => {
+                    let sets = self.told(table, person).into_iter();
+                    sets.map(|set| Query { person, buckets: Some(set), anyhow }).collect()
+                }
+                false => vec![Query { person, buckets: None, anyhow }],
             };
             questions = questions.iter().flat_map(|q| query.iter().map(move |&a| [&q[..], &[a]].concat())).collect();
         }
         questions
+    }
+
+    /// The buckets that a person can be in, in sets that who knows every column cannot tell apart.
+    fn told(&self, table: usize, person: usize) -> Vec<u64> {
+        let own = &self.tables[table];
+        let mut sets: Vec<(Vec<usize>, u64)> = Vec::new();
+        for &class in &own.fits[person] {
+            let bit = 1 << own.classes[class].1;
+            let is_alike = |(classes, buckets): &(Vec<usize>, u64)| {
+                let meets = |&other: &usize| self.meeting[table][table].contains(&(class, other));
+                buckets & bit != 0 || classes.iter().any(meets)
+            };
+            let (alike, apart): (Vec<_>, Vec<_>) = sets.into_iter().partition(is_alike);
+            let classes = alike.iter().flat_map(|(classes, _)| classes.iter().copied()).chain([class]).collect();
+            sets = apart;
+            sets.push((classes, alike.iter().fold(bit, |all, (_, buckets)| all | buckets)));
+        }
+        sets.into_iter().map(|(_, buckets)| buckets).collect()
     }
 
     /// The statements of a table about one person and about no other; `None` where they are not in
@@ -364,7 +390,12 @@ impl<'a> Worlds<'a> {
         }
         let of = |bucket: usize| (0..self.values.len()).filter(move |&value| own.counts[bucket][value] > 0);
         Some(match own.shown {
-            true => true_ones.into_iter().map(|bucket| of(bucket).collect()).collect(),
+            true => {
+                let sets = self.told(table, person).into_iter();
+                let sets = sets.filter(|set| true_ones.iter().any(|bucket| set >> bucket & 1 == 1));
+                sets.map(|set| buckets.iter().filter(|bucket| set >> **bucket & 1 == 1).flat_map(|&b| of(b)).collect())
+                    .collect()
+            }
             false => vec![buckets.into_iter().flat_map(of).collect()],
         })
     }
@@ -409,7 +440,7 @@ fn place(
     let wanted_here = query.filter(|query| query.person == person);
     for &class in &table.fits[person] {
         let bucket = table.classes[class].1;
-        let wanted = wanted_here.and_then(|query| query.bucket).is_none_or(|wanted| wanted == bucket);
+        let wanted = wanted_here.and_then(|query| query.buckets).is_none_or(|wanted| wanted >> bucket & 1 == 1);
         let has = counts[bucket].get(values[person]).is_some_and(|&rows| rows > 0);
         if !wanted || !has || classes[class] == 0 {
             continue;

@@ -135,7 +135,9 @@ fn every_table(people: &[Person], tables: &[Made]) -> Vec<BTreeSet<usize>> {
             continue;
         }
         if tables.iter().all(|table| table.fits(people, &values, &mut Vec::new(), &mut table.counts(people))) {
-            left.iter_mut().zip(&values).for_each(|(left, (_, s))| drop(left.insert(*s)));
+            for (left, (_, s)) in left.iter_mut().zip(&values) {
+                left.insert(*s);
+            }
         }
     }
     left

@@ -294,6 +294,36 @@ fn released<'a>(
     released
 }
 
+/// The attacker who misses nothing, for every sensitive attribute.
+fn every_world(released: &[Released<'_>], options: &AuditOptions<'_>) -> Result<Vec<Finding>, TableError> {
+    let mut protected: Vec<&str> =
+        released.iter().flat_map(|table| &table.classes.sensitive).map(|sensitive| sensitive.name.as_str()).collect();
+    protected.sort_unstable();
+    protected.dedup();
+    let attacker = Attacker {
+        people: options.people,
+        columns: options.columns,
+        prior: &options.prior,
+        joint: &options.joint,
+        progress: options.progress,
+    };
+    let by_shares = Attacker { people: None, ..attacker };
+    let mut findings = Vec::new();
+    for protect in protected {
+        findings.extend(worlds::run(protect, released, attacker)?);
+        if options.people.is_some() && !options.joint.is_empty() {
+            findings.extend(worlds::run(protect, released, by_shares)?);
+        }
+    }
+    findings.iter_mut().for_each(|finding| finding.count_below(options.l));
+    Ok(findings)
+}
+
+fn contradictions_of(release: &OpenedRelease<'_>) -> impl Iterator<Item = Contradiction> {
+    let problems = release.release.contradictions().iter();
+    problems.map(|problem| Contradiction { release: release.name.to_owned(), problem: problem.clone() })
+}
+
 /// Releases whose method is known to generalize only as far as needed; the manifest says what
 /// was required of it.
 fn minimal(

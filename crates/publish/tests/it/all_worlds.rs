@@ -101,8 +101,9 @@ impl<'a> Worlds<'a> {
             return Some(vec![self.clone()]);
         }
         // Where labels overlap, to know the column is not to know the class.
-        let is_told = |table: usize, person: usize| self.told(table, person).iter().all(|set| set.count_ones() == 1);
-        if !lacking.iter().all(|&table| (0..self.people.len()).all(|person| is_told(table, person))) {
+        let is_known =
+            |table: usize, person: usize| self.shown_to(table, person).iter().all(|set| set.count_ones() == 1);
+        if !lacking.iter().all(|&table| (0..self.people.len()).all(|person| is_known(table, person))) {
             return None;
         }
         let mut all: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
@@ -349,7 +350,7 @@ impl<'a> Worlds<'a> {
             let away = anyhow && self.strong[table].is_some_and(|strong| strong.absent > 0);
             let query: Vec<Query> = match own.shown && !own.fits[person].is_empty() && !away {
                 true => {
-                    let sets = self.told(table, person).into_iter();
+                    let sets = self.shown_to(table, person).into_iter();
                     sets.map(|set| Query { person, buckets: Some(set), anyhow }).collect()
                 }
                 false => vec![Query { person, buckets: None, anyhow }],
@@ -360,7 +361,7 @@ impl<'a> Worlds<'a> {
     }
 
     /// The buckets that a person can be in, in sets that who knows every column cannot tell apart.
-    fn told(&self, table: usize, person: usize) -> Vec<u64> {
+    fn shown_to(&self, table: usize, person: usize) -> Vec<u64> {
         let own = &self.tables[table];
         let mut sets: Vec<(Vec<usize>, u64)> = Vec::new();
         for &class in &own.fits[person] {
@@ -391,7 +392,7 @@ impl<'a> Worlds<'a> {
         let of = |bucket: usize| (0..self.values.len()).filter(move |&value| own.counts[bucket][value] > 0);
         Some(match own.shown {
             true => {
-                let sets = self.told(table, person).into_iter();
+                let sets = self.shown_to(table, person).into_iter();
                 let sets = sets.filter(|set| true_ones.iter().any(|bucket| set >> bucket & 1 == 1));
                 sets.map(|set| buckets.iter().filter(|bucket| set >> **bucket & 1 == 1).flat_map(|&b| of(b)).collect())
                     .collect()

@@ -10,15 +10,19 @@
 //! combinations alone tell of a man that he is not pregnant, whatever is released. Such people are
 //! counted as `known_before`.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_release::{Release, ReleaseTables};
-use hedgerow_table::{Column, Domain, Table, TableError};
+use hedgerow_release::{Codebook, Release, ReleaseTables};
+use hedgerow_table::{Column, Domain, Kind, Table, TableError};
 use serde_json::json;
 
 use crate::Adversary;
+use crate::adversaries::worlds::written;
 use crate::finding::{Exposure, Finding, Needs, ReleaseCells, Worst, likeliest_first};
 use crate::impossible::Impossible;
+use crate::overlap::overlap;
 use crate::people::FoundPeople;
 
 /// Comparisons of people with rows before the adversary gives up on the rest.
@@ -50,6 +54,7 @@ pub(crate) fn run(
         finding.note_needs(Needs::People, "which combinations do not occur is counted among the people");
         return Ok(vec![finding]);
     };
+    let people = &*as_released(people, release.codebook());
     let found = FoundPeople::new(name, classes, people)?;
     let known: Vec<&Column> = classes.quasi.iter().filter_map(|quasi| people.column(&quasi.name)).collect();
     let mut findings = Vec::new();
@@ -63,6 +68,47 @@ pub(crate) fn run(
         findings.push(attack.run(protect, people));
     }
     Ok(findings)
+}
+
+/// The people as the release shows them: where it made values coarser, combinations are of the
+/// coarser ones. A list that has these already keeps them.
+fn as_released<'a>(people: &'a Table, codebook: &Codebook) -> Cow<'a, Table> {
+    let mut shown = Cow::Borrowed(people);
+    for (at, column) in people.columns.iter().enumerate().filter(|(_, column)| codebook.is_coarse(&column.name)) {
+        shown.to_mut().columns[at] = coarser(column, codebook);
+    }
+    shown
+}
+
+fn coarser(column: &Column, codebook: &Codebook) -> Column {
+    let mut labels = codebook.labels(&column.name);
+    labels.retain(|(label, _)| codebook.is_coarse_value(&column.name, label));
+    let missing = column.domain.missing_code();
+    let of_code: Vec<Option<String>> = (0..column.domain.cardinality() as u32)
+        .map(|code| {
+            let text = (Some(code) != missing).then(|| column.domain.text(code))?;
+            if codebook.is_coarse_value(&column.name, &text) {
+                return Some(text);
+            }
+            let own = written(&text);
+            let label = labels.iter().find(|(_, cover)| overlap(cover, &own));
+            Some(label.map_or(text, |(label, _)| (*label).to_owned()))
+        })
+        .collect();
+    let mut texts: Vec<&str> = of_code.iter().flatten().map(String::as_str).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let Ok((domain, codes)) = Domain::from_texts(&texts, missing.is_some(), Some(Kind::Category)) else {
+        return column.clone();
+    };
+    let numbers: HashMap<&str, u32> = texts.into_iter().zip(codes).collect();
+    let number = |text: &Option<String>| match text {
+        Some(text) => numbers[text.as_str()],
+        None => domain.missing_code().unwrap_or_default(),
+    };
+    let map: Vec<u32> = of_code.iter().map(number).collect();
+    let codes = column.codes.mapped(&map, domain.cardinality());
+    Column { name: column.name.clone(), domain, codes }
 }
 
 /// Rows show every attribute that is not a quasi-identifier.

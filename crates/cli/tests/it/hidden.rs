@@ -269,9 +269,8 @@ fn coarser_values_are_generalized_by_what_they_stand_for() {
             accepted(&ran);
             assert!(!ran.stderr.contains("in buckets"), "{ran:?}");
             accepted(&folder.run(&["check", anonymizer]));
-            for command in
-                [&["measure", anonymizer][..], &["audit", anonymizer], &["report", anonymizer, "-o", "r.html"]]
-            {
+            let measure = ["measure", anonymizer, "--policy", "policy.toml"];
+            for command in [&measure[..], &["audit", anonymizer], &["report", anonymizer, "-o", "r.html", "--force"]] {
                 let ran = folder.run(command);
                 assert!([Some(0), Some(4)].contains(&ran.code), "{command:?}: {ran:?}");
             }

@@ -178,7 +178,6 @@ fn what_is_named_on_the_command_line() {
     refused("check a file", &["check", "people.csv"], "people.csv", "");
     refused("check a folder without manifest", &["check", "."], "", "no release");
     refused("check a table that is not there", &["check", "--policy", "policy.toml", "none.csv"], "none.csv", "");
-    refused("check a release against a policy", &["check", "--policy", "policy.toml", "release"], "release", "");
     refused("check by a policy that is not there", &["check", "--policy", "none.toml", "people.csv"], "none.toml", "");
     refused("check a table of others", &["check", "--policy", "policy.toml", "city.csv"], "city.csv", "column");
     refused("measure nothing", &["measure", "none", "--policy", "policy.toml"], "none", "");

@@ -269,10 +269,11 @@ fn coarser_values_are_generalized_by_what_they_stand_for() {
             accepted(&ran);
             assert!(!ran.stderr.contains("in buckets"), "{ran:?}");
             accepted(&folder.run(&["check", anonymizer]));
-            let measure = ["measure", anonymizer, "--policy", "policy.toml"];
-            for command in [&measure[..], &["audit", anonymizer], &["report", anonymizer, "-o", "r.html", "--force"]] {
-                let ran = folder.run(command);
-                assert!([Some(0), Some(4)].contains(&ran.code), "{command:?}: {ran:?}");
+            // Tables with labels are not measured together: the manifest states their loss.
+            let measured = folder.run(&["measure", anonymizer, "--policy", "policy.toml"]);
+            assert_eq!(measured.code, Some(if anonymizer == "mondrian" { 2 } else { 0 }), "{measured:?}");
+            for command in [&["audit", anonymizer][..], &["report", anonymizer, "-o", "r.html", "--force"]] {
+                accepted(&folder.run(command));
             }
             let codebook = folder.read(&format!("{anonymizer}/codebook.csv"));
             let labels: Vec<Vec<&str>> = codebook

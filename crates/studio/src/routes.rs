@@ -18,6 +18,7 @@ use crate::form::Form;
 use crate::pages::models::{PRESETS, text};
 use crate::pages::{PageView, STEPS, frame, progress};
 use crate::server::Server;
+use crate::studio::WAIT;
 use crate::studio::Current;
 
 /// A request of a browser that is inside.
@@ -90,7 +91,7 @@ pub(crate) fn answer(server: &Server, requested: &BrowserRequest) -> RouteAnswer
                 } else {
                     job.cancel.finish_early()
                 }
-                job.wait(std::time::Duration::from_millis(300));
+                job.wait(WAIT);
             }
             return progress::poll(server, page, true).into();
         }

@@ -100,7 +100,6 @@ impl DelayedParts {
         let side = lock(&self.kept).iter().find(|side| side.key == key).map(Arc::clone);
         if let Some(side) = side {
             side.job.cancel.cancel();
-            side.job.wait(Duration::from_millis(300));
         }
     }
 
@@ -157,7 +156,7 @@ impl DelayedPart {
                         Some(fraction) => progress max="1" value=(fraction) aria-label=(wanted.words) {},
                         None => progress aria-label=(wanted.words) {},
                     }
-                    button.small #{ "cancel-" (id) } hx-get={ (wanted.path) (separator) "cancel=yes" } hx-target="closest .side" hx-swap="outerHTML" { "Cancel" }
+                    button.small #{ "cancel-" (id) } disabled[self.job.cancel.is_canceled()] hx-get={ (wanted.path) (separator) "cancel=yes" } hx-target="closest .side" hx-swap="outerHTML" { "Cancel" }
                 }
             };
         }

@@ -17,7 +17,7 @@ use crate::side::DelayedParts;
 use crate::{part, reach};
 
 /// Quick work is waited for, so that its result is the answer to the click.
-const WAIT: Duration = Duration::from_millis(60);
+pub(crate) const WAIT: Duration = Duration::from_millis(60);
 /// Releases of one folder that are listed.
 const RELEASES_MAX: usize = 200;
 

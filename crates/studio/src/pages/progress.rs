@@ -19,21 +19,24 @@ pub(crate) fn panel(server: &Server, page: &str) -> Markup {
         };
     }
     let percent = standing.fraction.map(|fraction| (fraction * 100.0).round() as u32);
+    // Work looks at intervals whether it was canceled: until then the page says that it was heard.
+    let is_canceled = job.cancel.is_canceled();
+    let phase = if is_canceled { "canceling".to_owned() } else { standing.phase };
     // The first pictures are fetched as soon as there are some.
     let pictures = if server.studio.glimpse().is_some() { "" } else { "&pictures=no" };
     html! {
         div #job.notice hx-get={ "/job?page=" (page) (pictures) } hx-trigger="every 250ms" hx-target="#job" hx-swap="outerHTML" {
-            p { strong { (job.name) } " · " (standing.phase) @if let Some(percent) = percent { " " (percent) " %" } " · " (format!("{:.0} s", job.seconds())) }
+            p { strong { (job.name) } " · " (phase) @if let Some(percent) = percent { " " (percent) " %" } " · " (format!("{:.0} s", job.seconds())) }
             @match standing.fraction {
                 Some(fraction) => progress max="1" value=(fraction) aria-label=(job.name) {},
                 None => progress aria-label=(job.name) {},
             }
             @if let Some(found) = standing.found { p { "Best so far: " (found) } }
             div.row {
-                @if job.can_finish_early {
+                @if job.can_finish_early && !is_canceled {
                     button #finish-early hx-post="/job/finish" hx-vals={ "{\"page\":\"" (page) "\"}" } hx-target="#job" hx-swap="outerHTML" { "Take the best found so far" }
                 }
-                button #cancel-job hx-post="/job/cancel" hx-vals={ "{\"page\":\"" (page) "\"}" } hx-target="#job" hx-swap="outerHTML" { "Cancel" }
+                button #cancel-job disabled[is_canceled] hx-post="/job/cancel" hx-vals={ "{\"page\":\"" (page) "\"}" } hx-target="#job" hx-swap="outerHTML" { "Cancel" }
             }
         }
     }

@@ -93,9 +93,9 @@ impl Peers {
         Ok(())
     }
 
-    /// Our package for Python beside the others.
+    /// Our package for Python beside the others, with what it needs for frames of pandas.
     fn install_ours(&self) -> Result<(), String> {
-        let package = repo::root().join("python");
+        let package = format!("{}[pandas]", repo::root().join("python").display());
         let mut install = Command::new(self.python());
         install.args(["-m", "pip", "install", "--quiet"]).arg(package).env("CARGO_TARGET_DIR", target());
         match install.status() {

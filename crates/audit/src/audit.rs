@@ -453,9 +453,12 @@ fn together<'a>(
     };
     let mut findings = Vec::new();
     if let Some(why) = not_comparable(protect, &combined, released) {
-        let by_text = [Adversary::Independence, Adversary::Correlation, Adversary::Composition].into_iter();
-        let by_text = by_text.filter(|adversary| wanted(*adversary) && *adversary != Adversary::Correlation);
-        for adversary in by_text {
+        let mut by_text = vec![Adversary::Independence, Adversary::Composition];
+        // Without people it is not run, unless it is named.
+        if options.people.is_some() || options.adversaries.contains(&Adversary::Correlation) {
+            by_text.insert(1, Adversary::Correlation);
+        }
+        for adversary in by_text.into_iter().filter(|adversary| wanted(*adversary)) {
             let mut finding = Finding::new(adversary, combined.names(&all.sides), Some(protect));
             finding.note(why.clone());
             findings.push(finding);

@@ -18,8 +18,8 @@ use crate::form::Form;
 use crate::pages::models::{PRESETS, text};
 use crate::pages::{PageView, STEPS, frame, progress};
 use crate::server::Server;
-use crate::studio::WAIT;
 use crate::studio::Current;
+use crate::studio::WAIT;
 
 /// A request of a browser that is inside.
 #[derive(Debug)]

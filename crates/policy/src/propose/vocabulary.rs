@@ -151,8 +151,13 @@ const VOCABULARY: &[(Meaning, &str)] = &[
         quasi(Concept::Nominal, "where a person lives"),
         "municipality region county state province district city town village canton kanton gemeinde bezirk kreis \
          bundesland ort wohnort stadt departement ville ciudad municipio provincia comune regione cidade estado \
-         prefecture neighborhood neighbourhood borough ward parish locality location residence area place st \
-         division msa cbsa geo geography urban rural density site hospital clinic facility institution branch",
+         prefecture neighborhood neighbourhood borough parish locality location residence area place st \
+         division msa cbsa geo geography urban rural density",
+    ),
+    (
+        // A ward is a part of a town or of a hospital.
+        quasi(Concept::Nominal, "others may know where"),
+        "ward site hospital clinic facility institution branch",
     ),
     (
         quasi(Concept::Nominal, KNOWN_TO_MANY),
@@ -219,7 +224,8 @@ const VOCABULARY: &[(Meaning, &str)] = &[
     ),
     (
         measured("money is private"),
-        "income incomes salary salaries wage wages wagp pincp hincp hincome earnings earning pay payment payments \
+        "income incomes inctot incwage ftotinc hhincome famincome salary salaries wage wages wagp pincp hincp hincome \
+         earnings earning pay payment payments \
          revenue gehalt lohn einkommen revenu salaire ingreso ingresos salario sueldo reddito stipendio renda \
          inkomen inkomst debt debts loan loans mortgage credit creditscore balance wealth assets savings benefit \
          benefits pension welfare tax taxes schulden vermogen vermoegen kredit dette poverty povpip charges cost \

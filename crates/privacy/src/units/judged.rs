@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use hedgerow_table::frequency::FrequencySet;
 
 use super::by_class::{ByClass, MembersOf};
+use super::fitting::Fitting;
 use super::left::{Failing, UnitView, UnitsLeft};
 use super::looks::{Growth, Judging, Looks, Measuring};
 use super::settled::{SINGLE_VALUES_MAX, Settling};
@@ -140,7 +141,8 @@ impl Judge {
                 let of_base: Vec<u32> = places.iter().map(|&place| class_of(place)).collect();
                 let class_of_row = rows.entries.iter().map(|&entry| of_base[entry as usize]).collect();
                 let classes = grouping.as_ref().map_or(set.len(), |grouping| grouping.sizes.len());
-                UnitView { know, class_of_row, classes, signatures: OnceCell::new(), units: OnceCell::new() }
+                let limits = rows.values.iter().map(|_| OnceCell::new()).collect();
+                UnitView { know, class_of_row, classes, signatures: OnceCell::new(), units: OnceCell::new(), limits }
             })
             .collect()
     }
@@ -338,6 +340,10 @@ impl Judge {
         }
         let signatures = view.signatures(rows, terms.linked);
         let members = MembersOf::new(signatures, kept);
+        // Where some values are missing, those that are known would have to be counted too.
+        let limits =
+            rule.protect.zip(codes).filter(|_| growth == Growth::SingleValues && terms.missing[number].is_none());
+        let limits = limits.and_then(|(protect, codes)| view.value_limits(protect, rows, signatures, codes));
         let mut fitting: Vec<u32> = Vec::new();
         for group in 0..signatures.len() as u32 {
             let about = members.of(group);
@@ -345,27 +351,29 @@ impl Judge {
                 continue;
             }
             let own = signatures.classes_of(group);
-            // Found one by one, since some may be enough, and kept for the next class.
-            let mut more = signatures.fitting(group);
-            fitting.clear();
+            let mut fitting = Fitting { found: &mut fitting, more: signatures.fitting(group) };
+            fitting.found.clear();
             if let Some(codes) = elsewhere {
                 // Units with equal signatures alone fit.
                 class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
                 looks.look(&class, about);
             }
-            for (place, looked_at) in own.chunk_by(|a, b| a == b).map(|equal| equal[0]).enumerate() {
+            for (place, in_class) in own.chunk_by(|a, b| a == b).enumerate() {
                 // A unit with one value has it in every class.
                 if place > 0 && one_value {
                     break;
                 }
+                let looked_at = in_class[0];
+                if let Some(limits) = limits
+                    && fitting.are_enough_by_number(&members, limits.of(looked_at, in_class.len()), looks)
+                {
+                    continue;
+                }
                 class.clear();
                 let mut next = 0;
                 let is_enough = loop {
-                    if next == fitting.len() {
-                        let Some(other) = more.next() else { break false };
-                        fitting.push(other);
-                    }
-                    let others = members.of(fitting[next]);
+                    let Some(other) = fitting.get(next) else { break false };
+                    let others = members.of(other);
                     next += 1;
                     let is_enough = match codes {
                         None => {

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 
 use super::UnitRows;
 use super::signatures::{NONE, Signatures};
+use super::value_limits::ValueLimits;
 
 /// The rows of units by the classes over what one attacker knows.
 pub(super) struct UnitView {
@@ -15,12 +16,25 @@ pub(super) struct UnitView {
     pub(super) signatures: OnceCell<Signatures>,
     /// By class, how many units have rows there, of those left and suppressed alike.
     pub(super) units: OnceCell<Vec<u32>>,
+    /// By attribute, how many units can have some few values; as long as there are attributes.
+    pub(super) limits: Vec<OnceCell<Option<ValueLimits>>>,
 }
 
 impl UnitView {
     /// Always of the same rows.
     pub(super) fn signatures(&self, rows: &UnitRows, equal: bool) -> &Signatures {
         self.signatures.get_or_init(|| Signatures::new(rows, &self.class_of_row, self.classes, equal))
+    }
+
+    /// By class, how many units can have some few of the values `codes` of an attribute.
+    pub(super) fn value_limits(
+        &self,
+        attribute: usize,
+        rows: &UnitRows,
+        signatures: &Signatures,
+        codes: &[u32],
+    ) -> Option<&ValueLimits> {
+        self.limits[attribute].get_or_init(|| ValueLimits::new(rows, self, signatures, codes)).as_ref()
     }
 
     /// By class, how many units have rows there, without those that are gone.

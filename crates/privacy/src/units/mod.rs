@@ -32,11 +32,13 @@
 
 mod by_class;
 mod class;
+mod fitting;
 mod judged;
 mod left;
 mod looks;
 mod settled;
 mod signatures;
+mod value_limits;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

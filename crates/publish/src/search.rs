@@ -175,6 +175,8 @@ struct LatticeSearch<'a, const W: usize> {
     /// The rows by unit, where they belong to units.
     unit_rows: Option<UnitRows>,
     best: Option<Holding>,
+    /// The rows of the best node, where they belong to units: judging these takes longest.
+    best_seen: Option<(Levels, SeenNode<W>)>,
     explain: Explain,
     started: Instant,
     /// Nodes judged so far, each once.
@@ -227,6 +229,7 @@ impl<'a, const W: usize> LatticeSearch<'a, W> {
             protected,
             unit_rows,
             best: None,
+            best_seen: None,
             explain,
             started,
             judged: HashSet::new(),
@@ -311,30 +314,41 @@ impl<'a, const W: usize> LatticeSearch<'a, W> {
         // One after the other where rows are not in memory, since it is short then.
         let at_once = if self.problem.counts.is_some() { 1 } else { nodes.len().max(1) };
         let mut all: Vec<NodeVerdict> = Vec::with_capacity(nodes.len());
+        let mut all_seen: Vec<Option<SeenNode<W>>> = Vec::with_capacity(nodes.len());
         for nodes in nodes.chunks(at_once) {
             let counted = self.sets.count_all(nodes);
-            all.extend(parallel::map(counted.len(), |index| {
+            let judged = parallel::map(counted.len(), |index| {
                 let seen = self.verdict(&counted[index]);
-                NodeVerdict {
-                    at_least: self.pruning.after(&seen.verdict),
-                    holding: self.holding(&counted[index], &seen),
-                }
-            }));
+                let holding = self.holding(&counted[index], &seen);
+                let is_better = holding.as_ref().is_some_and(|holding| self.is_better(holding));
+                let at_least = self.pruning.after(&seen.verdict);
+                (NodeVerdict { at_least, holding }, Some(seen).filter(|seen| is_better && seen.units.is_some()))
+            });
+            for (verdict, seen) in judged {
+                all.push(verdict);
+                all_seen.push(seen);
+            }
         }
         let new: Vec<bool> = nodes.iter().map(|levels| self.judged.insert(levels.clone())).collect();
         if let Reports::Judged { .. } = self.reports {
             self.problem.progress.advance(nodes.len() as u64);
         }
-        for (holding, new) in all.iter().zip(new).filter_map(|(judged, new)| Some((judged.holding.as_ref()?, new))) {
+        for ((judged, seen), new) in all.iter().zip(all_seen).zip(new) {
+            let Some(holding) = &judged.holding else { continue };
             self.explain.judged_holding += u64::from(new);
-            if self.best.as_ref().is_none_or(|best| holding < best) {
+            if self.is_better(holding) {
                 self.best = Some(holding.clone());
+                self.best_seen = seen.map(|seen| (holding.levels.clone(), seen));
                 let levels: Vec<String> = holding.levels.iter().map(ToString::to_string).collect();
                 let (levels, suppressed) = (levels.join("."), holding.suppressed);
                 self.problem.progress.found(&format!("levels {levels}, {suppressed} rows suppressed"));
             }
         }
         all
+    }
+
+    fn is_better(&self, holding: &Holding) -> bool {
+        self.best.as_ref().is_none_or(|best| holding < best)
     }
 
     /// Judges rows and, where they belong to units and the rows do not fail already, units.
@@ -403,7 +417,8 @@ impl<'a, const W: usize> LatticeSearch<'a, W> {
     /// Which rows stay on the best levels.
     fn found(&mut self, best: Holding) -> BestNode {
         let counted = self.sets.count_all(std::slice::from_ref(&best.levels)).remove(0);
-        let seen = self.verdict(&counted);
+        let of_best = self.best_seen.take().filter(|(levels, _)| *levels == best.levels);
+        let seen = of_best.map_or_else(|| self.verdict(&counted), |(_, seen)| seen);
         let kept = seen.verdict.kept.as_ref().expect("the best node was judged to hold");
         let kept_rows = (best.suppressed > 0).then(|| match (&seen.units, self.problem.units) {
             (Some((kept, _)), Some(units)) => units.of_row.iter().map(|&unit| kept[unit as usize]).collect(),

@@ -46,28 +46,30 @@ impl ByClass {
     }
 }
 
-/// The units that are kept, of every group of equal signatures.
+/// The units of every group of equal signatures, suppressed or not.
+#[derive(Debug)]
 pub(super) struct MembersOf {
     starts: Vec<u32>,
     units: Vec<u32>,
 }
 
 impl MembersOf {
-    pub(super) fn new(signatures: &Signatures, kept: &[bool]) -> MembersOf {
+    /// Of `units` units.
+    pub(super) fn new(signatures: &Signatures, units: usize) -> MembersOf {
         let mut starts = Vec::with_capacity(signatures.len() + 1);
         starts.push(0u32);
-        starts.extend(signatures.counts(kept).iter().scan(0, |sum, &units| {
+        starts.extend(signatures.units_of_groups().iter().scan(0, |sum, &units| {
             *sum += units;
             Some(*sum)
         }));
-        let (mut next, mut units) = (starts.clone(), vec![0u32; starts[signatures.len()] as usize]);
-        for unit in (0..kept.len()).filter(|&unit| kept[unit]) {
+        let (mut next, mut sorted) = (starts.clone(), vec![0u32; starts[signatures.len()] as usize]);
+        for unit in 0..units {
             if let Some(group) = signatures.of_unit(unit) {
-                units[next[group as usize] as usize] = unit as u32;
+                sorted[next[group as usize] as usize] = unit as u32;
                 next[group as usize] += 1;
             }
         }
-        MembersOf { starts, units }
+        MembersOf { starts, units: sorted }
     }
 
     pub(super) fn of(&self, group: u32) -> &[u32] {

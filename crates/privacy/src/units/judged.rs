@@ -4,11 +4,12 @@ use std::cell::OnceCell;
 
 use hedgerow_table::frequency::FrequencySet;
 
-use super::by_class::{ByClass, MembersOf};
+use super::by_class::ByClass;
 use super::fitting::Fitting;
-use super::left::{Failing, UnitView, UnitsLeft};
+use super::left::{Failing, Known, UnitView, UnitsLeft};
 use super::looks::{Growth, Judging, Looks, Measuring};
 use super::settled::{SINGLE_VALUES_MAX, Settling};
+use super::value_limits::EnoughByNumber;
 use super::{KnownRows, UnitClass, UnitRows, UnitTerms};
 use crate::judge::{Achieved, BoundRule};
 use crate::{Class, Distribution, Judge, OnMerge};
@@ -62,7 +63,8 @@ impl Judge {
     ) -> UnitVerdict {
         let views = self.views(set, rows, places);
         let mut left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
-        while !left.fails() && self.lose_by_cores(terms, &views, &mut left) {}
+        let mut known: Vec<Known> = views.iter().map(|_| Known::default()).collect();
+        while !left.fails() && self.lose_by_cores(terms, &views, &mut left, &mut known) {}
         let failed = UnitVerdict { at_least: left.at_least(), suppressed: 0, suppressed_units: 0, kept: None };
         if left.fails() {
             return failed;
@@ -70,7 +72,8 @@ impl Judge {
         let at_least = left.lost;
         if !self.rules.iter().all(Judge::is_about_units) {
             left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
-            while !left.fails() && self.lose_by_rules(terms, &views, &mut left) {}
+            let mut known: Vec<Known> = self.rules.iter().map(|_| Known::default()).collect();
+            while !left.fails() && self.lose_by_rules(terms, &views, &mut left, &mut known) {}
             if left.fails() {
                 // What an absorbing guarantee suppresses, finer levels suppress too.
                 let absorbing = self.on_merge() == OnMerge::Absorbing;
@@ -93,7 +96,8 @@ impl Judge {
         let places: Vec<u32> = (0..set.len() as u32).collect();
         let mut left = UnitsLeft::all(rows, u64::MAX, u64::MAX);
         (0..kept.len()).filter(|&unit| !kept[unit]).for_each(|unit| left.lose(unit));
-        self.lose_by_rules(terms, &self.views(set, rows, &places), &mut left);
+        let mut known: Vec<Known> = self.rules.iter().map(|_| Known::default()).collect();
+        self.lose_by_rules(terms, &self.views(set, rows, &places), &mut left, &mut known);
         kept.iter().zip(&left.kept).map(|(before, after)| *before && !after).collect()
     }
 
@@ -112,7 +116,7 @@ impl Judge {
             let mut measuring = Measuring::new(rule, self.tables(number, rows, kept), rows);
             let view = view_of(&views, rule);
             let by_class = ByClass::new(rows, view, kept, &[]);
-            self.look_at_units(number, terms, view, rows, kept, &by_class, &mut measuring);
+            self.look_at_units(number, terms, view, rows, kept, &by_class, &[], &mut measuring);
             measuring.achieved()
         });
         achieved.collect()
@@ -142,16 +146,31 @@ impl Judge {
                 let class_of_row = rows.entries.iter().map(|&entry| of_base[entry as usize]).collect();
                 let classes = grouping.as_ref().map_or(set.len(), |grouping| grouping.sizes.len());
                 let limits = rows.values.iter().map(|_| OnceCell::new()).collect();
-                UnitView { know, class_of_row, classes, signatures: OnceCell::new(), units: OnceCell::new(), limits }
+                UnitView {
+                    know,
+                    class_of_row,
+                    classes,
+                    signatures: OnceCell::new(),
+                    units: OnceCell::new(),
+                    limits,
+                    members: OnceCell::new(),
+                    fitting: OnceCell::new(),
+                }
             })
             .collect()
     }
 
     /// One round of what no finer levels avoid: classes of too few units, and units that too few
     /// fit. Whether any were suppressed.
-    fn lose_by_cores(&self, terms: &UnitTerms, views: &[UnitView], left: &mut UnitsLeft<'_>) -> bool {
+    fn lose_by_cores(
+        &self,
+        terms: &UnitTerms,
+        views: &[UnitView],
+        left: &mut UnitsLeft<'_>,
+        known: &mut [Known],
+    ) -> bool {
         let before = left.lost_units;
-        for view in views {
+        for (view, known) in views.iter().zip(known) {
             let needed = |known: Option<KnownRows>| {
                 let rules = self.rules.iter().zip(&terms.rows).filter(|(rule, _)| rule.know == view.know);
                 let rules = rules.filter(|(_, rows)| known.is_none_or(|known| **rows == known));
@@ -162,7 +181,7 @@ impl Judge {
             if left.fails() {
                 return true;
             }
-            lost = left.fitted_by_too_few(view, needed(Some(KnownRows::All)), terms.linked);
+            lost = left.fitted_by_too_few(view, needed(Some(KnownRows::All)), terms.linked, known);
             left.lose_all(&lost);
             if left.fails() {
                 return true;
@@ -173,7 +192,13 @@ impl Judge {
 
     /// One round: all units that some rule fails for, judged before any of them is suppressed; or
     /// more of them than may be suppressed.
-    fn lose_by_rules(&self, terms: &UnitTerms, views: &[UnitView], left: &mut UnitsLeft<'_>) -> bool {
+    fn lose_by_rules(
+        &self,
+        terms: &UnitTerms,
+        views: &[UnitView],
+        left: &mut UnitsLeft<'_>,
+        known: &mut [Known],
+    ) -> bool {
         let mut failing = Failing::none(left);
         // What the number of units decides costs least.
         let (about_units, others): (Vec<usize>, Vec<usize>) =
@@ -183,7 +208,7 @@ impl Judge {
             let view = view_of(views, rule);
             failing.add(&left.of_class_too_small(view, rule.units_needed()));
             if terms.rows[number] == KnownRows::All && !failing.are_too_many() {
-                failing.add(&left.fitted_by_too_few(view, rule.units_needed(), terms.linked));
+                failing.add(&left.fitted_by_too_few(view, rule.units_needed(), terms.linked, &mut known[number]));
             }
         }
         for number in others {
@@ -198,7 +223,15 @@ impl Judge {
             self.fail_rows(number, left, &by_class, &mut failing);
             let tables = self.tables(number, left.rows, &left.kept);
             let mut judging = Judging { rule, tables, failing: &mut failing };
-            self.look_at_units(number, terms, view, left.rows, &left.kept, &by_class, &mut judging);
+            // What a class compares with the table changes with each unit that is suppressed.
+            if terms.rows[number] == KnownRows::One || rule.compares_with_table() {
+                self.look_at_units(number, terms, view, left.rows, &left.kept, &by_class, &[], &mut judging);
+                continue;
+            }
+            let signatures = view.signatures(left.rows, terms.linked);
+            let still = known[number].still(view, signatures, &left.gone);
+            self.look_at_units(number, terms, view, left.rows, &left.kept, &by_class, &still, &mut judging);
+            known[number].learn_all_but(&failing, signatures, &left.gone);
         }
         let failed = failing.into_units();
         left.lose_all(&failed);
@@ -287,7 +320,8 @@ impl Judge {
 
     /// Shows every set of units that a rule must hold for: those of each class listed and, where
     /// the attacker knows every row, those that fit the units of each signature, class by class.
-    /// Where more units can do no worse, parts of a set are shown first.
+    /// Where more units can do no worse, parts of a set are shown first. Signatures of which the
+    /// answer is `known` to hold are left out.
     #[expect(clippy::too_many_arguments, reason = "a rule over units of a table, and what is asked about them")]
     fn look_at_units(
         &self,
@@ -297,6 +331,7 @@ impl Judge {
         rows: &UnitRows,
         kept: &[bool],
         by_class: &ByClass,
+        known: &[bool],
         looks: &mut dyn Looks,
     ) {
         let rule = &self.rules[number];
@@ -339,48 +374,58 @@ impl Judge {
             return;
         }
         let signatures = view.signatures(rows, terms.linked);
-        let members = MembersOf::new(signatures, kept);
+        let members = view.members(rows, signatures);
+        let counts = signatures.counts(kept);
         // Where some values are missing, those that are known would have to be counted too.
-        let limits =
+        let by_number =
             rule.protect.zip(codes).filter(|_| growth == Growth::SingleValues && terms.missing[number].is_none());
-        let limits = limits.and_then(|(protect, codes)| view.value_limits(protect, rows, signatures, codes));
+        let limits = by_number.and_then(|(protect, codes)| view.value_limits(protect, rows, signatures, codes));
+        let mut by_number = limits.map(|limits| {
+            EnoughByNumber::new(limits, view.count_fitting(signatures), view.suppressed_by_class(signatures, kept))
+        });
         let mut fitting: Vec<u32> = Vec::new();
-        for group in 0..signatures.len() as u32 {
-            let about = members.of(group);
-            if about.is_empty() || looks.pass_over(about) {
+        let is_asked = |&group: &u32| counts[group as usize] > 0 && known.get(group as usize) != Some(&true);
+        for group in (0..signatures.len() as u32).filter(is_asked) {
+            let own = signatures.classes_of(group);
+            let units = by_number.as_ref().map_or(0, |by_number| by_number.units(group, own));
+            let mut are_enough = |in_class: &[u32], looks: &mut dyn Looks| {
+                by_number.as_mut().is_some_and(|by_number| by_number.are_enough(units, in_class, looks))
+            };
+            if own.chunk_by(|a, b| a == b).all(|in_class| are_enough(in_class, looks)) {
                 continue;
             }
-            let own = signatures.classes_of(group);
+            about.clear();
+            about.extend(members.of(group).iter().filter(|&&unit| kept[unit as usize]));
+            if looks.pass_over(&about) {
+                continue;
+            }
             let mut fitting = Fitting { found: &mut fitting, more: signatures.fitting(group) };
             fitting.found.clear();
             if let Some(codes) = elsewhere {
                 // Units with equal signatures alone fit.
                 class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
-                looks.look(&class, about);
+                looks.look(&class, &about);
             }
             for (place, in_class) in own.chunk_by(|a, b| a == b).enumerate() {
                 // A unit with one value has it in every class.
                 if place > 0 && one_value {
                     break;
                 }
-                let looked_at = in_class[0];
-                if let Some(limits) = limits
-                    && fitting.are_enough_by_number(&members, limits.of(looked_at, in_class.len()), looks)
-                {
+                if are_enough(in_class, looks) {
                     continue;
                 }
+                let looked_at = in_class[0];
                 class.clear();
                 let mut next = 0;
                 let is_enough = loop {
                     let Some(other) = fitting.get(next) else { break false };
-                    let others = members.of(other);
                     next += 1;
                     let is_enough = match codes {
                         None => {
-                            class.units += others.len() as u64;
+                            class.units += u64::from(counts[other as usize]);
                             growth.is_enough(&mut class, looks)
                         }
-                        Some(codes) => others.iter().any(|&unit| {
+                        Some(codes) => members.of(other).iter().filter(|&&unit| kept[unit as usize]).any(|&unit| {
                             let own = rows.rows_of(unit as usize).filter(|&row| view.class_of_row[row] == looked_at);
                             values.clear();
                             values.extend(own.map(|row| codes[row]));
@@ -394,7 +439,7 @@ impl Judge {
                 };
                 if !is_enough {
                     class.count();
-                    looks.look(&class, about);
+                    looks.look(&class, &about);
                 }
             }
         }

@@ -4,8 +4,12 @@
 use std::cell::OnceCell;
 
 use super::UnitRows;
+use super::by_class::MembersOf;
 use super::signatures::{NONE, Signatures};
 use super::value_limits::ValueLimits;
+
+/// Units that fit are counted up to here.
+const FITTING_MAX: u32 = 1 << 14;
 
 /// The rows of units by the classes over what one attacker knows.
 pub(super) struct UnitView {
@@ -18,6 +22,9 @@ pub(super) struct UnitView {
     pub(super) units: OnceCell<Vec<u32>>,
     /// By attribute, how many units can have some few values; as long as there are attributes.
     pub(super) limits: Vec<OnceCell<Option<ValueLimits>>>,
+    /// By group of equal signatures, its units, and how many units fit.
+    pub(super) members: OnceCell<MembersOf>,
+    pub(super) fitting: OnceCell<Vec<u32>>,
 }
 
 impl UnitView {
@@ -35,6 +42,28 @@ impl UnitView {
         codes: &[u32],
     ) -> Option<&ValueLimits> {
         self.limits[attribute].get_or_init(|| ValueLimits::new(rows, self, signatures, codes)).as_ref()
+    }
+
+    /// By group, its units, suppressed or not.
+    pub(super) fn members(&self, rows: &UnitRows, signatures: &Signatures) -> &MembersOf {
+        self.members.get_or_init(|| MembersOf::new(signatures, rows.len()))
+    }
+
+    /// By group, how many units fit, suppressed or not; not all of them where they are very many.
+    pub(super) fn count_fitting(&self, signatures: &Signatures) -> &[u32] {
+        self.fitting.get_or_init(|| signatures.count_fitting(FITTING_MAX))
+    }
+
+    /// By class, how many of the units with a signature that have rows there are suppressed.
+    pub(super) fn suppressed_by_class(&self, signatures: &Signatures, kept: &[bool]) -> Vec<u32> {
+        let mut suppressed = vec![0u32; self.classes];
+        for unit in (0..kept.len()).filter(|&unit| !kept[unit]) {
+            if let Some(group) = signatures.of_unit(unit) {
+                let classes = signatures.classes_of(group).chunk_by(|a, b| a == b);
+                classes.for_each(|equal| suppressed[equal[0] as usize] += 1);
+            }
+        }
+        suppressed
     }
 
     /// By class, how many units have rows there, without those that are gone.
@@ -72,8 +101,8 @@ pub(super) struct UnitsLeft<'a> {
     /// Rows and units that are suppressed.
     pub(super) lost: u64,
     pub(super) lost_units: u64,
-    /// The units that are suppressed.
-    gone: Vec<u32>,
+    /// The units that are suppressed, in the order in which they were.
+    pub(super) gone: Vec<u32>,
     rows_allowed: u64,
     units_allowed: u64,
 }
@@ -126,37 +155,87 @@ impl<'a> UnitsLeft<'a> {
         self.failing(|&unit| !self.rows.rows_of(unit).all(enough))
     }
 
-    /// The units that too few fit.
-    pub(super) fn fitted_by_too_few(&self, view: &UnitView, needed: u64, equal: bool) -> Vec<u32> {
+    /// The units that too few fit. `known` is of this view and number.
+    pub(super) fn fitted_by_too_few(&self, view: &UnitView, needed: u64, equal: bool, known: &mut Known) -> Vec<u32> {
         let only_single_rows = self.rows.entries.len() as u64 == self.rows.units;
         if needed <= 1 || only_single_rows && !equal {
             return Vec::new();
         }
         let signatures = view.signatures(self.rows, equal);
         let counts = signatures.counts_without(&self.gone);
-        // Groups that are few are judged before their units are looked at.
+        let still = known.still(view, signatures, &self.gone);
+        let mut judged: Vec<Option<bool>> = still.into_iter().map(|still| still.then_some(true)).collect();
+        judged.resize(signatures.len(), None);
+        let enough = |group: u32| signatures.enough_fit(group, needed, &counts);
+        // Groups that are few are judged before their units are looked at, until too many rows are
+        // of those that fail.
         if signatures.len() <= self.rows.len() / 4 {
-            let is_failing = |group: u32| counts[group as usize] > 0 && !signatures.enough_fit(group, needed, &counts);
-            let failing: Vec<bool> = (0..signatures.len() as u32).map(is_failing).collect();
-            if !failing.contains(&true) {
+            let mut rows = self.lost;
+            for group in 0..signatures.len() as u32 {
+                let units = u64::from(counts[group as usize]);
+                let judged = &mut judged[group as usize];
+                if units > 0 && !*judged.get_or_insert_with(|| enough(group)) {
+                    rows += units * signatures.classes_of(group).len() as u64;
+                    if rows > self.rows_allowed {
+                        break;
+                    }
+                }
+            }
+            if !judged.contains(&Some(false)) {
+                known.learn(&judged, self.gone.len());
                 return Vec::new();
             }
-            return self.failing(|&unit| signatures.of_unit(unit).is_some_and(|group| failing[group as usize]));
         }
-        let mut judged: Vec<Option<bool>> = vec![None; signatures.len()];
-        self.failing(|&unit| match signatures.of_unit(unit) {
+        let failing = self.failing(|&unit| match signatures.of_unit(unit) {
             // What fits one row are the units of its class, which are looked at by themselves.
             None => false,
-            Some(group) => {
-                let enough = || signatures.enough_fit(group, needed, &counts);
-                !*judged[group as usize].get_or_insert_with(enough)
-            }
-        })
+            Some(group) => !*judged[group as usize].get_or_insert_with(|| enough(group)),
+        });
+        known.learn(&judged, self.gone.len());
+        failing
     }
 
     /// No finer levels suppress fewer rows; all where they fail by their units.
     pub(super) fn at_least(&self) -> u64 {
         if self.lost_units > self.units_allowed { self.rows.entries.len() as u64 } else { self.lost }
+    }
+}
+
+/// The groups of equal signatures for which something was found to hold in earlier rounds.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Empty before the first round.
+    holds: Vec<bool>,
+    /// How many units were suppressed then.
+    gone: usize,
+}
+
+impl Known {
+    /// By group, whether it still holds: no unit that fits was suppressed since. One that does has
+    /// rows in all classes of the group.
+    pub(super) fn still(&self, view: &UnitView, signatures: &Signatures, gone: &[u32]) -> Vec<bool> {
+        let mut changed = vec![false; if self.holds.is_empty() { 0 } else { view.classes }];
+        if !self.holds.is_empty() {
+            let since = gone[self.gone..].iter().filter_map(|&unit| signatures.of_unit(unit as usize));
+            since.for_each(|group| {
+                signatures.classes_of(group).iter().for_each(|&class| changed[class as usize] = true)
+            });
+        }
+        let unchanged = |group: u32| signatures.classes_of(group).iter().any(|&class| !changed[class as usize]);
+        (0u32..).zip(&self.holds).map(|(group, &holds)| holds && unchanged(group)).collect()
+    }
+
+    fn learn(&mut self, judged: &[Option<bool>], gone: usize) {
+        self.holds = judged.iter().map(|judged| *judged == Some(true)).collect();
+        self.gone = gone;
+    }
+
+    /// All groups were judged, and these units fail.
+    pub(super) fn learn_all_but(&mut self, failing: &Failing<'_>, signatures: &Signatures, gone: &[u32]) {
+        self.holds = vec![true; signatures.len()];
+        let groups = failing.units.iter().filter_map(|&unit| signatures.of_unit(unit as usize));
+        groups.for_each(|group| self.holds[group as usize] = false);
+        self.gone = gone.len();
     }
 }
 

@@ -40,7 +40,12 @@ impl Settling<'_> {
         let mut seen = vec![nothing; view.classes];
         let mut values = vec![0u32; view.classes * self.values];
         let is_settled = |seen: &Seen| u64::from(seen.units) >= self.units && seen.values as usize >= self.values;
+        // Where many rows are in every class, the first units settle all of them.
+        let mut left = view.classes;
         for unit in (0..rows.len()).filter(|&unit| kept[unit]) {
+            if left == 0 {
+                break;
+            }
             let of_unit = rows.rows_of(unit);
             let (classes, codes) = (&view.class_of_row[of_unit.clone()], &self.codes[of_unit]);
             for (place, &class) in classes.iter().enumerate() {
@@ -50,18 +55,20 @@ impl Settling<'_> {
                 }
                 (seen.last, seen.units) = (unit as u32, seen.units + 1);
                 let code = codes[place];
-                if seen.values as usize >= self.values || classes.len() > ROWS_MAX || Some(code) == self.missing {
-                    continue;
+                let is_told =
+                    seen.values as usize >= self.values || classes.len() > ROWS_MAX || Some(code) == self.missing;
+                if !is_told {
+                    let first = class as usize * self.values;
+                    let known = &mut values[first..first + self.values];
+                    let mut later = classes[place..].iter().zip(&codes[place..]);
+                    if !known[..seen.values as usize].contains(&code)
+                        && later.all(|(&other, &value)| other != class || value == code)
+                    {
+                        known[seen.values as usize] = code;
+                        seen.values += 1;
+                    }
                 }
-                let first = class as usize * self.values;
-                let known = &mut values[first..first + self.values];
-                let mut later = classes[place..].iter().zip(&codes[place..]);
-                if !known[..seen.values as usize].contains(&code)
-                    && later.all(|(&other, &value)| other != class || value == code)
-                {
-                    known[seen.values as usize] = code;
-                    seen.values += 1;
-                }
+                left -= usize::from(is_settled(seen));
             }
         }
         seen.iter().map(is_settled).collect()

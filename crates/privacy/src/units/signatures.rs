@@ -92,6 +92,27 @@ impl Signatures {
         Some(self.of_unit[unit]).filter(|&group| group != NONE)
     }
 
+    /// How many units every group has.
+    pub(super) fn units_of_groups(&self) -> &[u32] {
+        &self.units
+    }
+
+    /// By group, how many units fit, its own among them; or some of them, where that are more than
+    /// `enough`.
+    pub(super) fn count_fitting(&self, enough: u32) -> Vec<u32> {
+        let fitting = |group: u32| {
+            let mut units = 0;
+            for other in self.fitting(group) {
+                units += self.units[other as usize];
+                if units > enough {
+                    break;
+                }
+            }
+            units
+        };
+        (0..self.len() as u32).map(fitting).collect()
+    }
+
     /// How many units of every group are kept.
     pub(super) fn counts(&self, kept: &[bool]) -> Vec<u32> {
         let mut counts = vec![0u32; self.len()];

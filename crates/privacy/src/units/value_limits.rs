@@ -7,11 +7,12 @@
 
 use super::UnitRows;
 use super::left::UnitView;
+use super::looks::Looks;
 use super::signatures::Signatures;
 use crate::Class;
 
 /// Numbers of rows in a class that are told apart; more count as this many.
-const ROWS_MAX: usize = 4;
+const ROWS_MAX: usize = 8;
 
 /// Sums of the largest that are kept.
 const SUMS: usize = 8;
@@ -57,27 +58,43 @@ impl ValueLimits {
         Some(ValueLimits { sums })
     }
 
-    /// The limits for units with at least this many rows in a class.
-    pub(super) fn of(&self, class: u32, rows: usize) -> ClassLimits<'_> {
-        ClassLimits { sums: &self.sums[place(class, rows)] }
-    }
-}
-
-/// The limits for units that fit one with some number of rows in a class.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ClassLimits<'l> {
-    sums: &'l [u32; SUMS],
-}
-
-impl ClassLimits<'_> {
-    /// As few different values as this many units can have: a class of theirs as far as it is
-    /// known.
-    pub(super) fn class<'v>(&self, units: u64, values: &'v mut Vec<(u32, u32)>) -> Class<'v> {
-        let different = 1 + self.sums.iter().take_while(|&&sum| u64::from(sum) < units).count() as u32;
+    /// As few different values as this many units can have that fit one with `rows` rows in a
+    /// class: a class of theirs as far as it is known.
+    fn class<'v>(&self, class: u32, rows: usize, units: u64, values: &'v mut Vec<(u32, u32)>) -> Class<'v> {
+        let sums = &self.sums[place(class, rows)];
+        let different = 1 + sums.iter().take_while(|&&sum| u64::from(sum) < units).count() as u32;
         values.clear();
         // No domain has such codes, so that none is taken for the missing value.
         values.extend((1..=different).rev().map(|nth| (u32::MAX - nth, 1)));
         Class { rows: units, values }
+    }
+}
+
+/// Tells for which groups the number of units that fit is enough.
+pub(super) struct EnoughByNumber<'l> {
+    limits: &'l ValueLimits,
+    /// By group, how many units fit at least, suppressed or not.
+    fitting: &'l [u32],
+    /// By class, how many units that have rows there are suppressed.
+    suppressed: Vec<u32>,
+    values: Vec<(u32, u32)>,
+}
+
+impl<'l> EnoughByNumber<'l> {
+    pub(super) fn new(limits: &'l ValueLimits, fitting: &'l [u32], suppressed: Vec<u32>) -> EnoughByNumber<'l> {
+        EnoughByNumber { limits, fitting, suppressed, values: Vec::new() }
+    }
+
+    /// How many units that are left fit at least, in classes that a group has rows in. A suppressed
+    /// one that fits has rows in all of them.
+    pub(super) fn units(&self, group: u32, classes: &[u32]) -> u64 {
+        let suppressed = classes.iter().map(|&class| self.suppressed[class as usize]).min().unwrap_or(0);
+        u64::from(self.fitting[group as usize].saturating_sub(suppressed))
+    }
+
+    /// Whether so many are enough in a class, where the group's units have rows `in_class`.
+    pub(super) fn are_enough(&mut self, units: u64, in_class: &[u32], looks: &mut dyn Looks) -> bool {
+        looks.is_enough(self.limits.class(in_class[0], in_class.len(), units, &mut self.values))
     }
 }
 
@@ -159,6 +176,8 @@ mod tests {
                 signatures: OnceCell::new(),
                 units: OnceCell::new(),
                 limits: Vec::new(),
+                members: OnceCell::new(),
+                fitting: OnceCell::new(),
             };
             let equal = rng.random_bool(0.3);
             let signatures = view.signatures(&rows, equal);
@@ -173,7 +192,7 @@ mod tests {
                         .map(|unit| units[unit].iter().filter(|row| row.0 == in_class[0]).map(|row| row.1).collect())
                         .collect();
                     let mut named = Vec::new();
-                    let class = limits.of(in_class[0], in_class.len()).class(here.len() as u64, &mut named);
+                    let class = limits.class(in_class[0], in_class.len(), here.len() as u64, &mut named);
                     assert_eq!(class.rows, here.len() as u64, "seed {seed}");
                     assert!(class.values.is_sorted(), "seed {seed}");
                     let different = class.values.len();

@@ -45,7 +45,7 @@ fn odd(name: &str, values: &Values, place: &str) -> Option<InputError> {
     if dates == sample.len() && dates >= 2 && !one_fits {
         let problem = format!("`{name}` has dates in more than one format, so that it is read as text");
         let hint =
-            "write all of them one way, such as 2024-02-29: no hierarchy of months and years can be made of texts";
+            "write all of them one way, such as 2024-02-29, so that they are dates and have an order";
         return about(problem, hint.to_owned());
     }
     None

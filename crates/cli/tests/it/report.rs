@@ -292,6 +292,21 @@ fn a_tampered_release_is_reported_as_failing() {
     assert!(page.contains("class=\"verdict fails\"") && page.contains("contradict"), "{page}");
 }
 
+/// Where every guarantee holds and the files contradict the manifest, the first line says so.
+#[test]
+fn a_contradiction_is_the_headline() {
+    let folder = Folder::with_release("release");
+    let manifest = folder.read("release/datapackage.json");
+    let changed = manifest.replace("\"full-domain\"", "\"magic\"");
+    assert_ne!(manifest, changed);
+    folder.write("release/datapackage.json", changed);
+    assert_eq!(folder.run(&["report", "release", "-o", "report.html"]).code, Some(0));
+    let page = folder.read("report.html");
+    assert!(page.contains("class=\"verdict fails\""), "{page}");
+    assert!(page.contains("The files contradict what the release says of itself."), "{page}");
+    assert!(!page.contains("guarantees hold.") && !page.contains("values are disclosed."), "{page}");
+}
+
 /// Benefits in dollars have five digits, as ZIP codes have: alone, beside labels, and where some
 /// are coarser.
 #[test]

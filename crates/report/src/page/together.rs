@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::cursor::{At, Show};
+use super::data::breakable;
 use super::sentences::adversary;
 use super::{facts_table, figure};
 use crate::pictures::{Matrix, NarrowedRelease, NarrowingChain};
@@ -156,7 +157,7 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
         let name = finding.text_of("name");
         vec![
             html! { (name) br; span.soft { (adversary(name)) } },
-            html! { (finding.texts_of("releases").join(" + ")) @if let Some(protect) = finding.get("protect") { br; span.soft { "about " (protect.text()) } } },
+            html! { (finding.texts_of("releases").join(" + ")) @if let Some(protect) = finding.get("protect") { br; span.soft { "about " (breakable(protect.text())) } } },
             finding.show_of("people", Show::Plain),
             finding.show_of("at_risk", Show::Plain),
             finding.show_of("max_confidence", Show::Percent),

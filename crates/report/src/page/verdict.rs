@@ -12,7 +12,9 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
     let all = checks.iter().map(|check| check.items("guarantees").len()).sum::<usize>();
     let broken: usize = checks.iter().map(|check| failing(check)).sum();
     let contradictions: usize = checks.iter().map(|check| check.items("contradictions").len()).sum();
-    let breach = root.path(&["audit", "breach"]).is_some() && root.get("audit").is_some_and(|audit| audit.is("breach"));
+    // An audit also counts manifests that are contradicted; here each has its own words.
+    let findings = root.get("audit").map(|audit| audit.items("adversaries")).unwrap_or_default();
+    let breach = findings.iter().any(|finding| finding.is("breach"));
     let fails = broken > 0 || contradictions > 0 || breach || checks.len() < releases.len();
     html! {
         div.verdict .fails[fails] {
@@ -21,6 +23,8 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
             } @else if breach && broken == 0 {
                 p.large { "Sensitive values are disclosed." }
                 p { @if all == 1 { "The guarantee holds" } @else { "The guarantees hold" } ", and an adversary learns a sensitive value all the same." }
+            } @else if contradictions > 0 && broken == 0 {
+                p.large { "The files contradict what the release says of itself." }
             } @else if broken == 0 {
                 p.large { @if all == 1 { "The guarantee holds." } @else { "All guarantees hold." } }
             } @else {

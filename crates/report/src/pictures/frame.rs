@@ -29,7 +29,12 @@ impl Frame {
 
     /// Lines across at round values, with their numbers.
     pub(crate) fn y_axis(&self, canvas: &mut Canvas, name: &str) {
-        for value in round_values(self.y, 5.0) {
+        self.y_axis_in_steps(canvas, name, 5.0);
+    }
+
+    /// The same with so many steps at most.
+    pub(crate) fn y_axis_in_steps(&self, canvas: &mut Canvas, name: &str, steps_max: f64) {
+        for value in round_values(self.y, steps_max) {
             let y = self.y_of(value);
             canvas.line([self.left, y, self.left + self.width, y], "grid");
             canvas.text([self.left - 6.0, y + 4.0], Anchor::End, "soft", &short(value));

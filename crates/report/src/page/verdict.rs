@@ -74,9 +74,9 @@ pub(super) fn of_release(release: &At<'_>, verdict: &str) -> Markup {
             p { "The attacker of every guarantee knows " (list(known)) " of " (whom(&claims)) "." }
         }
         (facts_table("Guarantees, required and achieved", &header, rows.collect()))
-        @for problem in check.items("contradictions") { p.fails-text { (problem.text()) } }
+        @for problem in check.items("contradictions") { p.fails-text { (super::with_code(problem.text())) } }
         @for problem in check.items("unchecked") { p { "Not recomputed: " (problem.text()) } }
-        @for problem in check.items("warnings") { p { "Warning: " (problem.text_of("message")) } }
+        @for problem in check.items("warnings") { p { "Warning: " (super::with_code(problem.text_of("message"))) } }
         (numbers(release))
     }
 }
@@ -124,7 +124,9 @@ fn parameters(claim: &At<'_>, which: &str) -> Markup {
     html! {
         @for (place, (name, value)) in entries.iter().filter(|(name, _)| *name != "releases").enumerate() {
             @if place > 0 { br; }
-            (name) " = " (value.show(Show::Plain))
+            @let shown = value.show(Show::Plain);
+            // A number stays beside its name; a list of values may break.
+            span.pair[shown.0.starts_with("<data")] { (name) " = " (shown) }
         }
     }
 }

@@ -183,7 +183,7 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
             p.soft { "Assumed: " (assumed.text()) "." }
         }
         @for explanation in findings.iter().flat_map(|finding| finding.items("explanations")).take(EXPLANATIONS_MAX) {
-            h3 { "Why " code { (explanation.text_of("value")) } " is certain" }
+            h3 { "Why " code { (super::named(explanation.text_of("value"))) } " is certain" }
             @if explanation.number_of("people") > 0.0 { p { (explanation.show_of("people", Show::Plain)) " people." } }
             ol { @for step in explanation.texts_of("steps") { li { (super::with_code(step)) } } }
             @if internal && !explanation.items("rows").is_empty() {

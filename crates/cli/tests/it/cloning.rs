@@ -152,7 +152,7 @@ fn no_more_rows_are_suppressed_than_the_policy_allows() {
     }
 }
 
-/// What clones do not have is not said to be released as it is.
+/// Clones lack plain attributes, and none is said to be released as it is.
 #[test]
 fn a_plain_attribute_is_only_said_to_be_absent() {
     let folder = Folder::new();

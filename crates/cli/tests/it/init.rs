@@ -105,9 +105,9 @@ fn a_record_number_is_never_released() {
     }
 }
 
-/// Where no other column could be known, names, addresses and record numbers are no
-/// quasi-identifiers either, whatever they are called: the draft releases none of them, or there is
-/// nothing to publish.
+/// Where no other column could be known, names, addresses and record numbers are not proposed as
+/// quasi-identifiers either, under any name: the draft releases none of them, or there is nothing
+/// to publish.
 #[test]
 fn identifiers_are_not_known_where_no_better_column_is_there() {
     const FIRST: [&str; 10] = ["Grace", "Anna", "Olga", "Peter", "Hans", "Yusuf", "Chen", "Rosa", "Ivan", "Nina"];

@@ -310,7 +310,7 @@ fn a_contradiction_is_the_headline() {
 /// Benefits in dollars have five digits, as ZIP codes have: alone, beside labels, and where some
 /// are coarser.
 #[test]
-fn amounts_of_five_digits_are_no_places() {
+fn amounts_of_five_digits_are_not_places() {
     let folder = Folder::new();
     let mix = |row: u64, salt: u64| {
         (row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17).wrapping_mul(salt | 1) >> 33

@@ -32,7 +32,7 @@ impl Frame {
         self.y_axis_in_steps(canvas, name, 5.0);
     }
 
-    /// The same with so many steps at most.
+    /// The same with a limit on the number of steps.
     pub(crate) fn y_axis_in_steps(&self, canvas: &mut Canvas, name: &str, steps_max: f64) {
         for value in round_values(self.y, steps_max) {
             let y = self.y_of(value);

@@ -144,6 +144,11 @@ pub(crate) fn named(value: &str) -> String {
     if value.is_empty() { "the missing value".to_owned() } else { format!("`{value}`") }
 }
 
+/// The same in a list of values or labels.
+pub(crate) fn shown_in_list(value: &str) -> String {
+    if value.is_empty() { "(missing)".to_owned() } else { format!("`{value}`") }
+}
+
 impl Finding {
     pub(crate) fn new(adversary: Adversary, releases: Vec<String>, protect: Option<&str>) -> Finding {
         let ignored = adversary.ignores().map(|what| ("ignores".to_owned(), Value::from(what)));

@@ -71,11 +71,18 @@ pub fn safe_harbor(release: &Release) -> Vec<SafeHarborItem> {
             }
         }
     }
+    // Labels and single numbers together are texts; the manifest says that they stand for numbers.
+    let stands_for_numbers = |name: &str| {
+        let resources = release.manifest().into_iter().flat_map(|manifest| &manifest.resources);
+        resources.flat_map(|resource| &resource.schema.fields).any(|field| field.name == name && field.values.is_some())
+    };
     let found = |item: char, words: &[&str], form: Option<Form>| {
         let looks_like = |name: &&String| {
             // A number of five digits is an amount of money more often than a ZIP code.
-            let is_read =
-                |domain: &&Domain| item != GEOGRAPHIC || domain.kind() == Kind::Category || has_word(name, &ZIP_CODES);
+            let is_read = |domain: &&Domain| {
+                let is_code = domain.kind() == Kind::Category && !stands_for_numbers(name);
+                item != GEOGRAPHIC || is_code || has_word(name, &ZIP_CODES)
+            };
             let has_form =
                 |form: Form| release.domain(name).filter(is_read).is_some_and(|domain| has_form(domain, form));
             has_word(name, words) || form.is_some_and(has_form)

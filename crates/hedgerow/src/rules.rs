@@ -2,6 +2,7 @@
 
 use hedgerow_privacy::rules::{Dependency, NormalFormStanding};
 use hedgerow_publish::bind::Bound;
+use hedgerow_publish::coarsen::Coarsened;
 use hedgerow_publish::decompose::choice::{Chosen, Unchosen};
 use hedgerow_publish::decompose::{self, DecompositionProblem as Decomposition, Rules};
 use hedgerow_report::rules_graph::{GraphTable, RulesGraph};
@@ -162,14 +163,20 @@ impl<'a> ExamineRules<'a> {
 
     /// Examines, watched by a monitor that can also cancel.
     pub fn run_with(self, monitor: &Monitor<'_>) -> Result<RulesReport, Error> {
-        let table = self.source.read(self.policy.inner(), monitor)?;
-        examine(self.policy.inner(), &table)
+        let (table, coarsened) = self.source.read_coarsened(self.policy.inner(), monitor)?;
+        examine(self.policy.inner(), &table, coarsened)
     }
 }
 
-fn examine(policy: &hedgerow_policy::Policy, table: &hedgerow_table::Table) -> Result<RulesReport, Error> {
+fn examine(
+    policy: &hedgerow_policy::Policy,
+    table: &hedgerow_table::Table,
+    coarsened: Coarsened,
+) -> Result<RulesReport, Error> {
     // For its complaints about columns that do not exist.
-    let bound = Bound::new(policy, table)?;
+    let mut bound = Bound::new(policy, table)?;
+    // Generalized guardians cover what coarser values stand for, as when they are published.
+    bound.coarsened = coarsened;
     let rules = Rules::new(policy, table)?;
     if rules.own.is_empty() {
         let hint = "add `protect` to a rule; rules about rows alone need no decomposition";

@@ -8,7 +8,7 @@ use hedgerow_config::{Address, Database};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::RowStore;
 use hedgerow_publish::bind::{refuse_cluster, source_options};
-use hedgerow_publish::coarsen::coarsened;
+use hedgerow_publish::coarsen::{Coarsened, coarsen_table};
 use hedgerow_table::read::{ReadOptions, read_table, read_within};
 use hedgerow_table::{Spill, Table, TableError};
 
@@ -95,7 +95,16 @@ impl<'a> Source<'a> {
 
     /// The rows with the coarser values that the policy declares.
     pub(crate) fn read(&self, policy: &Policy, monitor: &Monitor<'_>) -> Result<Cow<'a, Table>, Error> {
-        Ok(coarsened(policy, self.read_as_it_is(policy, monitor)?)?)
+        Ok(self.read_coarsened(policy, monitor)?.0)
+    }
+
+    /// The same rows, and how their values became coarser.
+    pub(crate) fn read_coarsened(
+        &self,
+        policy: &Policy,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Cow<'a, Table>, Coarsened), Error> {
+        Ok(coarsen_table(policy, self.read_as_it_is(policy, monitor)?)?)
     }
 
     /// The rows without the policy's identifiers, where these are not in memory already.

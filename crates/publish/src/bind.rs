@@ -170,7 +170,7 @@ pub struct Bound<'a> {
     /// The releases that are published already.
     earlier: EarlierReleases,
     /// The attributes whose values became coarser before the policy was bound.
-    pub(crate) coarsened: Coarsened,
+    pub coarsened: Coarsened,
     /// Rules that also hold for the rows that fit each person.
     consistent: Option<Consistent>,
     /// Dependencies that the source has and the policy does not declare: what determines what.

@@ -44,11 +44,6 @@ pub(crate) fn state_released(manifest: &mut Manifest, released: &Release) {
     }
 }
 
-/// A table with the coarser values that a policy declares; borrowed where it declares none.
-pub fn coarsened<'t>(policy: &Policy, table: Cow<'t, Table>) -> Result<Cow<'t, Table>, TableError> {
-    Ok(coarsen_table(policy, table)?.0)
-}
-
 /// Rows outside of memory, with the coarser values that a policy declares.
 pub(crate) fn coarsen_engine<'a>(
     policy: &Policy,
@@ -82,10 +77,9 @@ pub(crate) fn declares(policy: &Policy) -> bool {
     policy.attributes.iter().any(|attribute| attribute.coarsen.is_some())
 }
 
-pub(crate) fn coarsen_table<'t>(
-    policy: &Policy,
-    table: Cow<'t, Table>,
-) -> Result<(Cow<'t, Table>, Coarsened), TableError> {
+/// A table with the coarser values that a policy declares, and what became of them; borrowed where
+/// it declares none.
+pub fn coarsen_table<'t>(policy: &Policy, table: Cow<'t, Table>) -> Result<(Cow<'t, Table>, Coarsened), TableError> {
     let mut coarsened = Coarsened::default();
     if !declares(policy) {
         return Ok((table, coarsened));

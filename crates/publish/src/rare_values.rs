@@ -1,7 +1,7 @@
 //! Plain attributes with values that few share: an attacker who knows such a value of a person can
 //! point at a row, or at a unit.
 
-use hedgerow_policy::Role;
+use hedgerow_policy::{Method, Role};
 use hedgerow_table::InputError;
 
 use crate::bind::Bound;
@@ -10,6 +10,10 @@ use crate::bind::Bound;
 pub(crate) fn warnings(bound: &Bound<'_>) -> Vec<InputError> {
     let k = bound.k().max(2);
     let mut warnings = Vec::new();
+    // Clones do not have plain attributes, and say so.
+    if bound.policy.publish.method == Method::Clone {
+        return warnings;
+    }
     let plain = bound.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);
     for attribute in plain.filter(|attribute| !attribute.declared.allow_unique) {
         let Some(column) = bound.table.column(&attribute.name) else { continue };

@@ -106,8 +106,14 @@ fn write_files(dir: &Path, rows: u64, seed: u64, written: &mut Vec<PathBuf>) -> 
 
 /// Writes one data file into `dir`, which is made when missing, and overwrites none.
 pub fn write_data(dir: &Path, name: &str, fill: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let is_new = !dir.exists();
     fs::create_dir_all(dir)?;
-    write_new(&dir.join(format!("{name}.csv")), |out| fill(out))
+    let written = write_new(&dir.join(format!("{name}.csv")), |out| fill(out));
+    if written.is_err() && is_new {
+        // The error to report is the first one.
+        let _ = fs::remove_dir(dir);
+    }
+    written
 }
 
 /// Writes a file that must not exist yet; one that cannot be finished is removed, so that none is

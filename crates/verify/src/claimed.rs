@@ -23,6 +23,10 @@ pub(crate) fn contradictions(manifest: &Manifest, release: &Release) -> Vec<Stri
     let mut found = Vec::new();
     for claim in &manifest.hedgerow.guarantees {
         let mut problems = of_numbers(claim, manifest, release);
+        if let ReleaseTables::Cloned(tables) = release.tables() {
+            let unknown = claim.know.iter().filter(|name| !tables.attributes.contains(name));
+            problems.extend(unknown.map(|name| format!("its attacker knows `{name}`, which has no statistics")));
+        }
         if claim.model == CROSS_RELEASE {
             problems.extend(across_releases(claim, release));
         }

@@ -329,7 +329,9 @@ impl Tally {
                 (estimate, within(&|choices| order_statistics::quantile(choices, share)))
             }
             What::Deviation { squared, sample, .. } => {
-                let spread = (self.square / self.count - mean * mean).max(0.0);
+                let spread = self.square / self.count - mean * mean;
+                // What is unknown stays so: of it and zero, zero would be the greater.
+                let spread = if spread < 0.0 { 0.0 } else { spread };
                 let spread = if sample { spread * self.count / (self.count - 1.0) } else { spread };
                 let bounds = within(&|choices| order_statistics::variance(choices, sample));
                 // Of one row a sample has no deviation.

@@ -365,4 +365,23 @@ fn no_line_has_an_empty_pair_of_quotes() {
     }
     let ran = folder.run(&["audit", "release", "--people", "people.csv"]);
     assert!(ran.stdout.contains("(missing)"), "{ran:?}");
+    // A missing value that two releases leave to someone is explained.
+    folder.write("one/data.csv", "a,s\n0 to 1,\n0 to 1,q\n2 to 3,q\n2 to 3,r\n");
+    folder.write("two/data.csv", "b,s\nx,\nx,r\ny,q\ny,q\n");
+    for (name, quasi) in [("one", "a"), ("two", "b")] {
+        let sidecar = format!(
+            "[source]\npath = \"data.csv\"\n[attributes]\n{quasi} = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\" }}\n"
+        );
+        folder.write(&format!("{name}/release.toml"), sidecar);
+    }
+    folder.write("list.csv", "a,b\n0,x\n1,y\n2,x\n3,y\n");
+    for more in [&[][..], &["--people", "list.csv"]] {
+        let ran = folder.run(&[&["audit", "one", "two"][..], more].concat());
+        assert_eq!(ran.code, Some(4), "{ran:?}");
+        assert!(ran.stdout.contains("only the missing value is left"), "{more:?}: {ran:?}");
+        assert!(!ran.stdout.contains("``"), "{more:?}: {ran:?}");
+        let ran = folder.run(&[&["report", "one", "two", "-o", "report.html", "--force"][..], more].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(!folder.read("report.html").contains("<code></code>"), "{more:?}");
+    }
 }

@@ -152,6 +152,26 @@ fn no_more_rows_are_suppressed_than_the_policy_allows() {
     }
 }
 
+/// Clones lack plain attributes, and none is said to be released as it is.
+#[test]
+fn a_plain_attribute_is_only_said_to_be_absent() {
+    let folder = Folder::new();
+    let row = |row: usize| {
+        let extra = if row < 3 { format!("rare {row}") } else { "frequent".to_owned() };
+        format!("{},{extra},{}\n", 20 + row % 40, ["flu", "cold", "ache"][row % 3])
+    };
+    folder.write("people.csv", format!("age,extra,illness\n{}", (0..90).map(row).collect::<String>()));
+    folder.write(
+        "policy.toml",
+        "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\" }\nextra = { role = \"plain\" }\n\
+         illness = { role = \"sensitive\" }\n[publish]\nmethod = \"clone\"\nk = 5\n",
+    );
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("`extra` is plain, and a cloned release does not have it"), "{ran:?}");
+    assert!(!ran.stderr.contains("released as it is"), "{ran:?}");
+}
+
 #[test]
 fn no_clones_is_an_answer_of_its_own() {
     let folder = hospitals();

@@ -220,6 +220,43 @@ fn rules_are_reduced_reported_and_drawn() {
     assert!(ran.stdout.starts_with("<svg") && ran.stdout.ends_with("</svg>\n"), "{}", ran.stdout);
 }
 
+/// A guardian whose coarser values are generalized loses in `rules` what it loses once published.
+#[test]
+fn rules_lose_what_publishing_coarser_values_loses() {
+    let folder = Folder::new();
+    let mut people = String::from("income,day,diagnosis\n");
+    for row in 0..64_u32 {
+        let mixed = row.wrapping_mul(2_654_435_761) >> 13;
+        let diagnosis = ["flu", "cold", "ulcer", "gout"][(mixed % 4) as usize];
+        people += &format!("{},2024-{:02}-10,{diagnosis}\n", 900 + row * 113, 1 + row / 6);
+    }
+    folder.write("people.csv", people);
+    for (income, day) in [
+        ("coarsen = { round = 1000, top = 7000 }", "coarsen = { dates = \"month\" }"),
+        ("coarsen = { significant = 1 }", "hierarchy = { dates = [\"month\", \"year\"] }, coarsen = { level = 1 }"),
+        ("allow-unique = true", "allow-unique = true"),
+    ] {
+        folder.write(
+            "policy.toml",
+            format!(
+                "[source]\npath = \"people.csv\"\n[attributes]\nincome = {{ role = \"plain\", {income} }}\n\
+                 day = {{ role = \"plain\", {day} }}\ndiagnosis = {{ role = \"sensitive\" }}\n[[rule]]\n\
+                 know = [\"income\", \"day\"]\nprotect = \"diagnosis\"\n\
+                 require = {{ model = \"frequency-l-diversity\", l = 2 }}\n\
+                 [publish]\nmethod = \"decompose\"\nanonymizer = \"mondrian\"\n"
+            ),
+        );
+        let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--force", "--json"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let published: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let ran = folder.run(&["rules", "policy.toml", "--json"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let examined: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let [published, examined] = [&published["loss"]["kl"], &examined["kl"]].map(|kl| kl.as_f64().unwrap());
+        assert!((published - examined).abs() < 1e-9, "{income}, {day}: {published} published, {examined} by `rules`");
+    }
+}
+
 /// Sixty synthetic people and three rules about five attributes, under other publishing settings
 /// than `best`.
 fn sixty_people(publish: &str) -> Folder {

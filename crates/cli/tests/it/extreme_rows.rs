@@ -135,3 +135,41 @@ fn a_class_of_neighbors_does_not_end_at_the_oldest_person() {
     }
     assert!(codebooks.iter().all(|codebook| *codebook == codebooks[0]), "{codebooks:?}");
 }
+
+/// A relaxed cut leaves people of one value on both sides, and the next value may be that of one
+/// person: what a class covers does not follow that person. Where enough people lie beyond, it has
+/// bounds.
+#[test]
+fn a_shared_value_does_not_end_where_the_oldest_person_begins() {
+    let folder = Folder::new();
+    let few_above = (&[25, 37, 47, 47, 47][..], [48, 50, 60, 77, 93], false);
+    let few_below = (&[47, 47, 47, 52, 55][..], [5, 17, 33, 44, 46], false);
+    let enough = (&[25, 26, 37, 38, 47, 47, 47, 47, 60, 61][..], [62, 66, 70, 77, 93], true);
+    for kind in ["integer", "float", "date"] {
+        folder.write(
+            "policy.toml",
+            format!(
+                "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", type = \"{kind}\" }}\n\
+                 illness = {{ role = \"sensitive\" }}\n[[rule]]\nrequire = {{ model = \"k-anonymity\", k = 2 }}\n\
+                 [publish]\nmethod = \"mondrian\"\nstrict = false\n"
+            ),
+        );
+        for (others, extremes, is_bounded) in [few_above, few_below, enough] {
+            let mut found = Vec::new();
+            for extreme in extremes {
+                let ages = others.iter().copied().chain([extreme]);
+                let row = |age: i32| match kind {
+                    "integer" => format!("{age},flu\n"),
+                    "float" => format!("{age}.5,flu\n"),
+                    _ => format!("{}-03-09,flu\n", 1900 + age),
+                };
+                folder.write("people.csv", format!("age,illness\n{}", ages.map(row).collect::<String>()));
+                let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--force", "-q"]);
+                assert_eq!(ran.code, Some(0), "{ran:?}");
+                found.push(bounds(&folder, "release", "age"));
+            }
+            assert!(found.iter().all(|bounds| *bounds == found[0]), "{kind}, {others:?}: {found:?}");
+            assert_eq!(!found[0].is_empty(), is_bounded, "{kind}, {others:?}: {found:?}");
+        }
+    }
+}

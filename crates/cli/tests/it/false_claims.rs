@@ -97,6 +97,12 @@ fn every_false_statement_of_a_manifest_is_found() {
         ("clone", "/hedgerow/cloning/counterfeits", json!(77), "counterfeits"),
         ("clone", "/hedgerow/cloning/sub-classes", json!(1000), "sub-classes"),
         ("clone", "/hedgerow/cloning/note", json!("none"), "note"),
+        (
+            "clone",
+            "/hedgerow/guarantees/0/know/0",
+            json!("Ann has the flu"),
+            "`Ann has the flu`, which has no statistics",
+        ),
         ("clone", "/hedgerow/loss/discernibility", json!(0.0), "discernibility"),
         ("cluster", "/hedgerow/method", json!("full-domain"), "not of one level"),
         ("mondrian", "/hedgerow/method", json!("full-domain"), "not of one level"),

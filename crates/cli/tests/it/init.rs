@@ -105,6 +105,43 @@ fn a_record_number_is_never_released() {
     }
 }
 
+/// Where no other column could be known, names, addresses and record numbers are not proposed as
+/// quasi-identifiers either, under any name: the draft releases none of them, or there is nothing
+/// to publish.
+#[test]
+fn identifiers_are_not_known_where_no_better_column_is_there() {
+    const FIRST: [&str; 10] = ["Grace", "Anna", "Olga", "Peter", "Hans", "Yusuf", "Chen", "Rosa", "Ivan", "Nina"];
+    const LAST: [&str; 13] = [
+        "Klein", "Smith", "Novak", "Weber", "Rossi", "Silva", "Tanaka", "Kim", "Brown", "Ali", "Costa", "Haas", "Berg",
+    ];
+    let folder = Folder::new();
+    let kinds: [(&str, fn(usize) -> String); 3] = [
+        ("name", |row| format!("{} {}", FIRST[row % 10], LAST[row % 13])),
+        ("email", |row| format!("{}{row}@example.org", FIRST[row % 10].to_lowercase())),
+        ("id", |row| (1000 + row).to_string()),
+    ];
+    for (kind, value) in kinds {
+        for header in [kind, "V7"] {
+            let rows: String = (0..130).map(|row| value(row) + "\n").collect();
+            folder.write("alone.csv", format!("{header}\n{rows}"));
+            let ran = folder.run(&["init", "alone.csv", "-o", "alone.toml", "--force"]);
+            assert_eq!(ran.code, Some(2), "{header}: {ran:?}");
+            assert!(ran.stderr.contains("every column identifies a person"), "{header}: {ran:?}");
+            let row = |row: usize| format!("{},{}\n", value(row), ["flu", "cold", "ache"][row * row % 3]);
+            folder.write("ill.csv", format!("{header},illness\n{}", (0..130).map(row).collect::<String>()));
+            let ran = folder.run(&["init", "ill.csv", "-o", "ill.toml", "--force"]);
+            assert_eq!(ran.code, Some(0), "{header}: {ran:?}");
+            let policy = folder.read("ill.toml");
+            let proposed = policy.lines().find(|line| line.starts_with(header)).unwrap_or_default();
+            assert!(proposed.contains("role = \"identifier\""), "{kind}: {policy}");
+            let ran = folder.run(&["publish", "ill.toml", "-o", "release", "--force", "-q"]);
+            assert_eq!(ran.code, Some(0), "{header}: {ran:?}");
+            let released = folder.read("release/data.csv") + &folder.read("release/codebook.csv");
+            assert!((0..130).all(|row| !released.contains(&value(row))), "{kind} as {header}: {released}");
+        }
+    }
+}
+
 /// The values that make a column of dates or of amounts a text are named, and facts about a number
 /// stand in the draft.
 #[test]

@@ -37,7 +37,7 @@ pub(crate) fn skip(what: &str) {
 
 /// `cargo xtask test` names a file in which tests note that they were skipped, and why: what they
 /// print is seen only where they fail.
-fn note_skipped(why: &str) {
+pub(crate) fn note_skipped(why: &str) {
     use std::io::Write;
     let Some(path) = std::env::var_os("HEDGEROW_SKIPPED") else { return };
     let thread = std::thread::current();

@@ -291,3 +291,75 @@ fn a_tampered_release_is_reported_as_failing() {
     let page = folder.read("report.html");
     assert!(page.contains("class=\"verdict fails\"") && page.contains("contradict"), "{page}");
 }
+
+/// Where every guarantee holds and the files contradict the manifest, the first line says so.
+#[test]
+fn a_contradiction_is_the_headline() {
+    let folder = Folder::with_release("release");
+    let manifest = folder.read("release/datapackage.json");
+    let changed = manifest.replace("\"full-domain\"", "\"magic\"");
+    assert_ne!(manifest, changed);
+    folder.write("release/datapackage.json", changed);
+    assert_eq!(folder.run(&["report", "release", "-o", "report.html"]).code, Some(0));
+    let page = folder.read("report.html");
+    assert!(page.contains("class=\"verdict fails\""), "{page}");
+    assert!(page.contains("The files contradict what the release says of itself."), "{page}");
+    assert!(!page.contains("guarantees hold.") && !page.contains("values are disclosed."), "{page}");
+}
+
+/// Benefits in dollars have five digits, as ZIP codes have: alone, beside labels, and where some
+/// are coarser.
+#[test]
+fn amounts_of_five_digits_are_not_places() {
+    let folder = Folder::new();
+    let mix = |row: u64, salt: u64| {
+        (row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17).wrapping_mul(salt | 1) >> 33
+    };
+    let amount = |row: u64, salt: u64| if mix(row, salt + 1) % 3 == 0 { 0 } else { 10_000 + mix(row, salt) % 15_000 };
+    let row = |row: u64| {
+        let area = ["02139", "10001", "94110"][(mix(row, 41) % 3) as usize];
+        format!("{},{},{},{area},{}\n", amount(row, 11), amount(row, 21), amount(row, 31), 20 + mix(row, 51) % 40)
+    };
+    let rows: String = (0..120).map(row).collect();
+    folder.write("people.csv", format!("mcaid_ben,mcare_ben,vet_ben,area,age\n{rows}"));
+    folder.write(
+        "policy.toml",
+        "[source]\npath = \"people.csv\"\n[attributes]\nmcaid_ben = { role = \"plain\", allow-unique = true }\n\
+         mcare_ben = { role = \"quasi\" }\nvet_ben = { role = \"plain\", allow-unique = true, \
+         hierarchy = { widths = [1, 5000] }, coarsen = { level = 1 } }\narea = { role = \"plain\", type = \"category\" }\n\
+         age = { role = \"quasi\" }\n[[rule]]\nrequire = { model = \"k-anonymity\", k = 4 }\n\
+         [publish]\nmethod = \"mondrian\"\n",
+    );
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "-q"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = folder.run(&["report", "release", "-o", "report.html", "--json"]);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let items = report["releases"][0]["safe_harbor"].as_array().unwrap();
+    let places = items.iter().find(|item| item["item"] == "B").unwrap();
+    assert_eq!(places["columns"], serde_json::json!(["area"]), "{places}");
+}
+
+/// Whether two records of a person can be linked is answered by what releases tell together, not by
+/// how many people one release lets an attacker find.
+#[test]
+fn linking_two_records_is_a_question_about_several_releases() {
+    let folder = Folder::new();
+    for name in ["revenue", "census"] {
+        let policy = example(&format!("departments/{name}.toml"));
+        assert_eq!(folder.run(&["publish", policy.to_str().unwrap(), "-o", name]).code, Some(0));
+    }
+    let question = "Can two records of a person be linked?";
+    let answer = |page: &str| {
+        let (_, after) = page.split_once(question).unwrap_or_else(|| panic!("{page}"));
+        after.split("<dt>").next().unwrap().to_owned()
+    };
+    assert_eq!(folder.run(&["report", "revenue", "-o", "one.html"]).code, Some(0));
+    let alone = answer(&folder.read("one.html"));
+    assert!(alone.contains("No other release about the same people was named"), "{alone}");
+    assert_eq!(folder.run(&["report", "revenue", "census", "-o", "two.html"]).code, Some(0));
+    let together = answer(&folder.read("two.html"));
+    assert!(together.contains("composition, revenue + census: "), "{together}");
+    for answer in [alone, together] {
+        assert!(!answer.contains("marketer") && !answer.contains("correctly"), "{answer}");
+    }
+}

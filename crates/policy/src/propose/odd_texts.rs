@@ -44,8 +44,7 @@ fn odd(name: &str, values: &Values, place: &str) -> Option<InputError> {
     let one_fits = formats.iter().any(|format| sample.iter().all(|text| reads(format, text)));
     if dates == sample.len() && dates >= 2 && !one_fits {
         let problem = format!("`{name}` has dates in more than one format, so that it is read as text");
-        let hint =
-            "write all of them one way, such as 2024-02-29: no hierarchy of months and years can be made of texts";
+        let hint = "write all of them one way, such as 2024-02-29, so that they are dates and have an order";
         return about(problem, hint.to_owned());
     }
     None

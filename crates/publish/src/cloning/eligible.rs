@@ -30,6 +30,12 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
             let problem = format!("an adversary who knows `{name}` is not what cloning protects against");
             return Err(InputError::new(rule.place.clone(), problem, "omit `know`"));
         }
+        let has_statistics = |name: &str| policy.quasi().any(|attribute| attribute.name == name);
+        if let Some(name) = rule.know.iter().find(|name| !has_statistics(name)) {
+            let problem = format!("an adversary knows `{name}`, and clones have statistics of quasi-identifiers alone");
+            let hint = format!("make `{name}` `quasi`, or omit `know`");
+            return Err(InputError::new(rule.place.clone(), problem, hint));
+        }
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
             // Without the data: a model that needs numbers says so once the column is bound.
             let why = models::guarantee(model, &Context::default())

@@ -27,6 +27,7 @@ use hedgerow_table::{Codes, InputError, Kind, Progress, parallel, with_words};
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
+use crate::cluster::ends::Ends;
 use crate::cluster::{self, Neighbors};
 use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
@@ -124,6 +125,7 @@ pub fn recode(
         let (of_row, pieces, classes) = divided.ok_or_else(|| Box::new(why_not(bound, judge)))?;
         progress.check()?;
         let sizes: Vec<u64> = classes.iter().map(|class| u64::from(class.rows)).collect();
+        let rows_min = sizes.iter().copied().min().unwrap_or_default().max(2);
         let by_class = local.tight.then(|| ByClass::new(&of_row, classes.len(), pieces.as_ref()));
         let cells = parallel::map(axes.len(), |index| {
             let (quasi, axis, field) = (&bound.quasi[index], &axes[index], fields.judged[index]);
@@ -134,8 +136,19 @@ pub fn recode(
                 let sets = by_class.iter().map(|class| class.iter().map(of_row));
                 return set_cells(quasi, axis, bound.counts_of_quasi(index), sets);
             }
+            let counts = bound.counts_of_quasi(index);
+            // Both sides of a relaxed cut reach to the shared value, and the one beyond may be of
+            // one person.
+            let ends = match axis.shape() {
+                Shape::Line(line) if !local.strict && !local.tight => Some((Ends::of(line, counts, rows_min), line)),
+                _ => None,
+            };
+            let reached = |region: Span| match ends {
+                Some((ends, line)) if region.last < line.present() => ends.reached(region),
+                _ => region,
+            };
             let regions = classes.iter().map(|class| Span::new(field.get(&class.low), field.get(&class.high)));
-            cells(quasi, axis, bound.counts_of_quasi(index), local.tight, regions)
+            cells(quasi, axis, counts, local.tight, regions.map(reached))
         });
         LocalRecoding { of_row, pieces, sizes, cells }.with_equal_classes_merged()
     });

@@ -482,6 +482,10 @@ fn rare_values_are_reported_and_suppressed_on_request() {
     let rule = "[[rule]]\nprotect = \"disease\"\nrequire = { model = \"epsilon-clone\", epsilon = 0.5 }\n";
     let by_rule = report("rare = \"suppress\"\n", rule).unwrap();
     assert!(by_rule.divided == 300 && by_rule.epsilon <= 0.5, "{by_rule:?}");
+    for epsilon in ["0.1", "1.0"] {
+        let by_rule = report("rare = \"suppress\"\n", &rule.replace("0.5", epsilon)).unwrap();
+        assert!(by_rule.divided == 300 && by_rule.epsilon <= 0.1, "{epsilon}: {by_rule:?}");
+    }
     assert_eq!(kept.classes_without_rare, Some(300));
     assert_eq!(without_rare.classes_without_rare, None);
     let kept_by_rule = report("", rule).unwrap();

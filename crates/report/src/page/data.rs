@@ -19,8 +19,8 @@ pub(super) fn columns(release: &At<'_>) -> Markup {
 }
 
 /// A long name may go on in the next line behind its signs, and not within a word.
-fn breakable(name: &str) -> Markup {
-    const LONG: usize = 30;
+pub(super) fn breakable(name: &str) -> Markup {
+    const LONG: usize = 16;
     if name.chars().count() <= LONG {
         return html! { (name) };
     }

@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::cursor::{At, Show};
+use super::data::breakable;
 use super::{facts_table, figure, internal};
 use crate::pictures::{Bin, Ecdf, Histogram, Limit, Steps};
 
@@ -156,7 +157,7 @@ fn three_questions(root: &At<'_>, release: &At<'_>) -> Markup {
             dt { strong { "Can a person be singled out?" } }
             dd { @if let Some(risk) = &risk { (unique(release, risk)) } }
             @for more in more_known(release) {
-                dd { "With " (super::sentences::short_list(&more.texts_of("attributes"))) " known besides, " (more.show_of("people", Show::Plain)) " " (counted(&more)) " are alone." }
+                dd { "With " (breakable(&super::sentences::short_list(&more.texts_of("attributes")))) " known besides, " (more.show_of("people", Show::Plain)) " " (counted(&more)) " are alone." }
             }
             dt { strong { "Can two records of a person be linked?" } }
             @for finding in &linking {
@@ -167,7 +168,7 @@ fn three_questions(root: &At<'_>, release: &At<'_>) -> Markup {
             }
             dt { strong { "Can something be inferred about a person?" } }
             @for finding in attribute {
-                dd { "Of " (finding.text_of("protect")) ": at least " (finding.show_of("effective_l", Show::Plain)) " values remain for every person; the likeliest has a share of at most " (finding.show_of("max_confidence", Show::Percent)) "." }
+                dd { "Of " (breakable(finding.text_of("protect"))) ": at least " (finding.show_of("effective_l", Show::Plain)) " values remain for every person; the likeliest has a share of at most " (finding.show_of("max_confidence", Show::Percent)) "." }
             }
         }
     }

@@ -124,7 +124,7 @@ fn figure(picture: &Picture, id: &str, source: &At<'_>, is_internal: bool) -> Ma
     html! {
         figure data-key=(source.key()) {
             figcaption { strong { (picture.title) } @if is_internal { (internal()) } br; span { (picture.description) } }
-            div.plot tabindex="0" role="group" aria-label={ (picture.title) ", picture" } { (PreEscaped(picture.inline(id))) }
+            div.plot.wide[picture.is_wide()] tabindex="0" role="group" aria-label={ (picture.title) ", picture" } { (PreEscaped(picture.inline(id))) }
             @if !picture.numbers.rows.is_empty() {
                 details {
                     summary { "Numbers" span hidden { ": " (picture.title) } }

@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::cursor::{At, Show};
+use super::data::breakable;
 use super::sentences::adversary;
 use super::{facts_table, figure};
 use crate::pictures::{Matrix, NarrowedRelease, NarrowingChain};
@@ -156,7 +157,7 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
         let name = finding.text_of("name");
         vec![
             html! { (name) br; span.soft { (adversary(name)) } },
-            html! { (finding.texts_of("releases").join(" + ")) @if let Some(protect) = finding.get("protect") { br; span.soft { "about " (protect.text()) } } },
+            html! { (finding.texts_of("releases").join(" + ")) @if let Some(protect) = finding.get("protect") { br; span.soft { "about " (breakable(protect.text())) } } },
             finding.show_of("people", Show::Plain),
             finding.show_of("at_risk", Show::Plain),
             finding.show_of("max_confidence", Show::Percent),
@@ -182,7 +183,7 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
             p.soft { "Assumed: " (assumed.text()) "." }
         }
         @for explanation in findings.iter().flat_map(|finding| finding.items("explanations")).take(EXPLANATIONS_MAX) {
-            h3 { "Why " code { (explanation.text_of("value")) } " is certain" }
+            h3 { "Why " code { (super::named(explanation.text_of("value"))) } " is certain" }
             @if explanation.number_of("people") > 0.0 { p { (explanation.show_of("people", Show::Plain)) " people." } }
             ol { @for step in explanation.texts_of("steps") { li { (super::with_code(step)) } } }
             @if internal && !explanation.items("rows").is_empty() {

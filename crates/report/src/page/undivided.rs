@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::cursor::{At, Show};
+use super::data::breakable;
 use super::{facts_table, internal, named};
 
 pub(super) fn section(release: &At<'_>) -> Option<Markup> {
@@ -53,7 +54,7 @@ fn guarantees(undivided: &At<'_>) -> Markup {
 fn attributes(undivided: &At<'_>) -> Markup {
     let rows = undivided.items("attributes").into_iter().map(|attribute| {
         vec![
-            html! { (attribute.text_of("attribute")) },
+            breakable(attribute.text_of("attribute")),
             attribute.show_of("classes", Show::Plain),
             attribute.show_of("rows", Show::Plain),
             attribute.show_of("settled", Show::Plain),

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::cursor::{At, Show};
+use super::data::breakable;
 use super::{facts_table, figure, internal};
 use crate::pictures::{Bar, Bars, BeforeAfter, BeforeAfterPair, Ecdf, HeatMap, Steps};
 
@@ -99,7 +100,7 @@ fn subgroups(comparison: &At<'_>, index: usize) -> Markup {
     let by_attribute = groups.chunk_by(|a, b| a.text_of("attribute") == b.text_of("attribute"));
     let rows = groups.iter().map(|group| {
         vec![
-            html! { (group.text_of("attribute")) },
+            breakable(group.text_of("attribute")),
             html! { (super::named(group.text_of("value"))) },
             group.show_of("source", Show::Plain),
             group.show_of("suppressed", Show::Plain),
@@ -180,7 +181,7 @@ fn contingency(pair: &At<'_>, id: &str) -> Markup {
     let counts = pair.items("counts").into_iter().map(|row| row.list());
     let picture = HeatMap {
         title: format!("{} and {}", pair.text_of("rows"), pair.text_of("columns")),
-        description: "Released rows by both attributes; darker is more.".to_owned(),
+        description: "Released rows by both attributes; a stronger color is more.".to_owned(),
         axes: [pair.text_of("rows").to_owned(), pair.text_of("columns").to_owned()],
         rows: pair.texts_of("row_labels").into_iter().map(str::to_owned).collect(),
         columns: pair.texts_of("column_labels").into_iter().map(str::to_owned).collect(),

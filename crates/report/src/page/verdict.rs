@@ -12,7 +12,9 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
     let all = checks.iter().map(|check| check.items("guarantees").len()).sum::<usize>();
     let broken: usize = checks.iter().map(|check| failing(check)).sum();
     let contradictions: usize = checks.iter().map(|check| check.items("contradictions").len()).sum();
-    let breach = root.path(&["audit", "breach"]).is_some() && root.get("audit").is_some_and(|audit| audit.is("breach"));
+    // An audit also counts manifests that are contradicted; here each has its own words.
+    let findings = root.get("audit").map(|audit| audit.items("adversaries")).unwrap_or_default();
+    let breach = findings.iter().any(|finding| finding.is("breach"));
     let fails = broken > 0 || contradictions > 0 || breach || checks.len() < releases.len();
     html! {
         div.verdict .fails[fails] {
@@ -21,6 +23,8 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
             } @else if breach && broken == 0 {
                 p.large { "Sensitive values are disclosed." }
                 p { @if all == 1 { "The guarantee holds" } @else { "The guarantees hold" } ", and an adversary learns a sensitive value all the same." }
+            } @else if contradictions > 0 && broken == 0 {
+                p.large { "The files contradict what the release says of itself." }
             } @else if broken == 0 {
                 p.large { @if all == 1 { "The guarantee holds." } @else { "All guarantees hold." } }
             } @else {
@@ -70,9 +74,9 @@ pub(super) fn of_release(release: &At<'_>, verdict: &str) -> Markup {
             p { "The attacker of every guarantee knows " (list(known)) " of " (whom(&claims)) "." }
         }
         (facts_table("Guarantees, required and achieved", &header, rows.collect()))
-        @for problem in check.items("contradictions") { p.fails-text { (problem.text()) } }
+        @for problem in check.items("contradictions") { p.fails-text { (super::with_code(problem.text())) } }
         @for problem in check.items("unchecked") { p { "Not recomputed: " (problem.text()) } }
-        @for problem in check.items("warnings") { p { "Warning: " (problem.text_of("message")) } }
+        @for problem in check.items("warnings") { p { "Warning: " (super::with_code(problem.text_of("message"))) } }
         (numbers(release))
     }
 }
@@ -120,7 +124,9 @@ fn parameters(claim: &At<'_>, which: &str) -> Markup {
     html! {
         @for (place, (name, value)) in entries.iter().filter(|(name, _)| *name != "releases").enumerate() {
             @if place > 0 { br; }
-            (name) " = " (value.show(Show::Plain))
+            @let shown = value.show(Show::Plain);
+            // A number stays beside its name; a list of values may break.
+            span.pair[shown.0.starts_with("<data")] { (name) " = " (shown) }
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{Limit, Picture};
 
 const WIDTH: f64 = 600.0;
 const ROW: f64 = 22.0;
-const LABEL_MAX: usize = 28;
+const LABEL_MAX: usize = 34;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {

@@ -7,7 +7,7 @@ use super::numbers::Numbers;
 
 const WIDTH: f64 = 600.0;
 const ROW: f64 = 22.0;
-const LABEL_MAX: usize = 24;
+const LABEL_MAX: usize = 30;
 
 /// One value, or one range of values.
 #[derive(Debug, Clone, PartialEq)]

@@ -29,7 +29,12 @@ impl Frame {
 
     /// Lines across at round values, with their numbers.
     pub(crate) fn y_axis(&self, canvas: &mut Canvas, name: &str) {
-        for value in round_values(self.y, 5.0) {
+        self.y_axis_in_steps(canvas, name, 5.0);
+    }
+
+    /// The same with a limit on the number of steps.
+    pub(crate) fn y_axis_in_steps(&self, canvas: &mut Canvas, name: &str, steps_max: f64) {
+        for value in round_values(self.y, steps_max) {
             let y = self.y_of(value);
             canvas.line([self.left, y, self.left + self.width, y], "grid");
             canvas.text([self.left - 6.0, y + 4.0], Anchor::End, "soft", &short(value));
@@ -53,11 +58,11 @@ impl Frame {
         canvas.text([right, bottom + 34.0], Anchor::End, "soft", name);
     }
 
-    /// Limits as vertical lines, their names above one another.
+    /// Limits as vertical lines, their names above one another and below where curves end.
     pub(crate) fn limits(&self, canvas: &mut Canvas, limits: &[Limit]) {
         let shown = limits.iter().filter(|limit| (self.x[0]..=self.x[1]).contains(&limit.at));
         for (place, limit) in shown.enumerate() {
-            let (x, y) = (self.x_of(limit.at), self.top + 12.0 + 15.0 * place as f64);
+            let (x, y) = (self.x_of(limit.at), self.top + 28.0 + 15.0 * place as f64);
             canvas.line([x, self.top, x, self.bottom()], "limit");
             let (at, anchor) =
                 if x > self.left + self.width * 0.6 { (x - 5.0, Anchor::End) } else { (x + 5.0, Anchor::Start) };

@@ -30,7 +30,8 @@ impl HeatMap {
         let top = 46.0;
         let most = self.counts.iter().flatten().copied().fold(0.0, f64::max);
         let mut canvas = Canvas::default();
-        canvas.text([0.0, 14.0], Anchor::Start, "soft", &format!("{} ↓   {} →", self.axes[0], self.axes[1]));
+        let axes = format!("{} ↓   {} →", self.axes[0], self.axes[1]);
+        canvas.text([0.0, 14.0], Anchor::Start, "soft", &axes);
         let header: Vec<&str> =
             std::iter::once(self.axes[0].as_str()).chain(self.columns.iter().map(String::as_str)).collect();
         let mut numbers = Numbers::new(&header);
@@ -51,7 +52,7 @@ impl HeatMap {
             let cells = counts.iter().map(|&count| NumberCell::Number(count));
             numbers.rows.push(std::iter::once(NumberCell::Text(self.rows[row].clone())).chain(cells).collect());
         }
-        let width = (left + COLUMN * self.columns.len() as f64 + 4.0).max(240.0);
+        let width = (left + COLUMN * self.columns.len() as f64 + 4.0).max(240.0).max(width_of(&axes) + 4.0);
         let height = top + ROW * self.rows.len() as f64 + 4.0;
         let (title, description) = (self.title.clone(), self.description.clone());
         Picture { title, description, numbers, width, height, body: canvas.into_body() }

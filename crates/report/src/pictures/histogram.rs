@@ -31,7 +31,8 @@ impl Histogram {
         let frame = Frame { left: 56.0, top: 28.0, width: 530.0, height: 150.0, x: [0.0, 1.0], y: [0.0, most] };
         let mut canvas = Canvas::default();
         let mut numbers = Numbers::new(&[&self.columns[0], &self.columns[1]]);
-        frame.y_axis(&mut canvas, &self.columns[1]);
+        // Counts have no parts.
+        frame.y_axis_in_steps(&mut canvas, &self.columns[1], most.min(5.0));
         let step = frame.width / self.bins.len().max(1) as f64;
         for (place, bin) in self.bins.iter().enumerate() {
             let (x, y) = (frame.left + step * place as f64, frame.y_of(bin.count));
@@ -60,6 +61,16 @@ mod tests {
         let svg = Histogram { bins: vec![bin(4.0), bin(1.0)], ..Histogram::default() }.picture().to_svg();
         let found = marks(&svg, "rect", "one", &["x", "y", "width", "height"]);
         assert_eq!(found, [[58.0, 28.0, 261.0, 150.0], [323.0, 140.5, 261.0, 37.5]]);
+    }
+
+    #[test]
+    fn few_are_counted_in_whole_numbers() {
+        let bin = |count| Bin { name: "a".into(), count, marked: false };
+        for most in [1.0, 2.0, 3.0, 7.0] {
+            let svg = Histogram { bins: vec![bin(most)], ..Histogram::default() }.picture().to_svg();
+            let soft = svg.split("<text class=\"soft\"").skip(1).filter_map(|text| text.split(['>', '<']).nth(1));
+            assert!(soft.clone().any(|text| text == "0") && soft.clone().all(|text| !text.contains('.')), "{svg}");
+        }
     }
 
     #[test]

@@ -56,6 +56,11 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// Whether it is wider than the page on a telephone.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.width > 350.0
+    }
+
     /// As an element of a page that has [`STYLE`]. `id` is unique in the page.
     pub fn inline(&self, id: &str) -> String {
         self.element(id, "", "")

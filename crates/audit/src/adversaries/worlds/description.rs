@@ -3,12 +3,12 @@
 use super::hypothesis::{Assumption, Case};
 use super::left::ValuesLeft;
 use super::listed::Setting;
-use crate::finding::{Exposure, ReleaseCells, likeliest_first};
+use crate::finding::{Exposure, ReleaseCells, likeliest_first, shown_in_list};
 
 impl Setting<'_> {
     pub(super) fn listed(&self, values: &[(u32, Option<f64>)]) -> String {
         let texts: Vec<String> =
-            values.iter().take(8).map(|&(value, _)| format!("`{}`", self.tables.text(value))).collect();
+            values.iter().take(8).map(|&(value, _)| shown_in_list(&self.tables.text(value))).collect();
         let more = values.len().saturating_sub(8);
         if more > 0 { format!("{} and {more} more", texts.join(", ")) } else { texts.join(", ") }
     }

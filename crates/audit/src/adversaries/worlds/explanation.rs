@@ -3,6 +3,7 @@
 use hedgerow_table::TableError;
 
 use super::tables::AttributeTables;
+use crate::finding::{named, shown_in_list};
 use crate::solver::{Certainty, Fact, PeopleProfile, WorldProblem, explain};
 
 /// Values of one class that a step names.
@@ -23,7 +24,7 @@ pub(super) fn steps(
         1 => "the person".to_owned(),
         several => format!("each of the {several} people who look like this person"),
     };
-    steps.push(format!("only `{}` is left for {people}", tables.text(value)));
+    steps.push(format!("only {} is left for {people}", named(&tables.text(value))));
     Ok(Some(steps))
 }
 
@@ -38,7 +39,7 @@ pub(super) fn by_cells(
     let places = problem.profiles[profile].places.iter().zip(&problem.sides).zip(0..);
     let facts = places.map(|((&class, side), number)| (number, side.bucket_of[class as usize]));
     let mut steps: Vec<String> = facts.map(|fact| step(tables, &positions, problem, fact)).collect();
-    steps.push(format!("only `{}` is left for a person in these cells", tables.text(value)));
+    steps.push(format!("only {} is left for a person in these cells", named(&tables.text(value))));
     steps
 }
 
@@ -89,7 +90,7 @@ fn fitting(problem: &WorldProblem, profile: &PeopleProfile, side: usize, bucket:
 }
 
 fn described(cells: &[(&str, &str)]) -> String {
-    let cells: Vec<String> = cells.iter().map(|(name, label)| format!("{name} `{label}`")).collect();
+    let cells: Vec<String> = cells.iter().map(|(name, label)| format!("{name} {}", shown_in_list(label))).collect();
     if cells.is_empty() { "the class of all rows".to_owned() } else { format!("the class {}", cells.join(", ")) }
 }
 

@@ -20,7 +20,7 @@ use super::hypothesis::{Assumption, Case, can_be_there, everyone, most_here};
 use super::left::{LeftRecords, ValuesLeft};
 use super::listed::Setting;
 use super::tally::{EXPLAINED_MAX, PeopleTally};
-use crate::finding::{Explanation, Exposure, Finding, ReleaseCells, likeliest_first};
+use crate::finding::{Explanation, Exposure, Finding, ReleaseCells, likeliest_first, named};
 use crate::solver::{
     Beside, Certainty, Layers, PeopleProfile, Presence, Scenario, Side, WorldAnswer, WorldProblem, classes_left, solve,
 };
@@ -176,7 +176,7 @@ impl Gone {
         let mut steps = steps.unwrap_or_default();
         steps.pop();
         let (value, who) = (setting.tables.text(value), who(setting, group.tables[person.side]));
-        steps.push(format!("only `{value}` is left for a person of this class {who}"));
+        steps.push(format!("only {} is left for a person of this class {who}", named(&value)));
         Ok(steps)
     }
 

@@ -17,7 +17,7 @@ use super::left::{LeftRecords, ValuesLeft};
 use super::tables::AttributeTables;
 use super::tally::{EXPLAINED_MAX, Fits, PeopleTally};
 use super::ways::{Ways, ways_to_stay};
-use crate::finding::{Explanation, Finding};
+use crate::finding::{Explanation, Finding, named};
 use crate::people::FoundPeople;
 use crate::solver::{Beside, Certainty, Layers, PeopleProfile, Presence, Side, Truth, WorldProblem, solve};
 
@@ -493,7 +493,7 @@ impl<'a> Setting<'a> {
                     steps.push(format!("{name} leaves {} to a person in these cells", self.listed(&own.values)));
                 }
             }
-            steps.push(format!("only `{}` is left", self.tables.text(value)));
+            steps.push(format!("only {} is left", named(&self.tables.text(value))));
         }
         Ok(Some(Explanation { people: left.people, value: self.tables.text(value), steps, rows: Vec::new() }))
     }

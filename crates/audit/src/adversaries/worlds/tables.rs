@@ -9,6 +9,7 @@ use hedgerow_table::{Column, Table};
 use super::attacker::{Part, Released};
 use super::records::Records;
 use super::statements::{AllContents, Linking, is_beside};
+use crate::finding::shown_in_list;
 use crate::solver::{Side, Statements, UNSAID};
 
 /// The tables that say something of one sensitive attribute, and what they say together.
@@ -166,8 +167,8 @@ impl<'a> AttributeTables<'a> {
         };
         let own = &contents.of_table[table];
         let parts = own.columns.iter().zip(&own.statements[statement as usize]).map(|(&column, &label)| {
-            let text = contents.labels[column].text(label);
-            if column == 0 { format!("`{text}`") } else { format!("{} `{text}`", contents.names[column]) }
+            let text = shown_in_list(contents.labels[column].text(label));
+            if column == 0 { text } else { format!("{} {text}", contents.names[column]) }
         });
         parts.collect::<Vec<String>>().join(" with ")
     }

@@ -300,6 +300,12 @@ fn nothing_is_invented_under_the_top() {
     let found = run(&alone, "SELECT AVG(age), COUNT(*) FROM data WHERE age >= 70");
     assert!(three(&found["answer"][0], "AVG(age)")[0].is_nan() && three(&found["answer"][0], "COUNT(*)")[0].is_nan());
     assert!(found["notes"][0].to_string().contains("unknown"), "an estimate without data is unknown");
+    let hidden = release_of(&["age"], &[Kind::Integer], &[vec![&top], vec![&top]]);
+    let found = run(&hidden, "SELECT STDDEV(age), VAR_POP(age) FROM data");
+    for deviation in ["STDDEV(age)", "VAR_POP(age)"] {
+        let [estimate, certain, possible] = three(&found["answer"][0], deviation);
+        assert!(estimate.is_nan() && certain == 0.0 && possible.is_nan(), "{deviation}: {found}");
+    }
 }
 
 /// Rows are dropped from a release: what was true of the source stays within the bounds.

@@ -115,7 +115,8 @@ fn identifiers_are_not_known_where_no_better_column_is_there() {
         "Klein", "Smith", "Novak", "Weber", "Rossi", "Silva", "Tanaka", "Kim", "Brown", "Ali", "Costa", "Haas", "Berg",
     ];
     let folder = Folder::new();
-    let kinds: [(&str, fn(usize) -> String); 3] = [
+    type Written = fn(usize) -> String;
+    let kinds: [(&str, Written); 3] = [
         ("name", |row| format!("{} {}", FIRST[row % 10], LAST[row % 13])),
         ("email", |row| format!("{}{row}@example.org", FIRST[row % 10].to_lowercase())),
         ("id", |row| (1000 + row).to_string()),

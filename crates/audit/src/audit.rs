@@ -583,10 +583,8 @@ fn rules_of(releases: &[&OpenedRelease<'_>], tables: &[intersection::SubTable]) 
         .filter_map(|claim| Some(Question { know: claim.know.clone(), protect: claim.protect.clone()? }))
         .collect();
     if rules.is_empty() {
-        let of = |table: &intersection::SubTable| {
-            Some(Question { know: table.quasi.clone(), protect: table.sensitive.clone()? })
-        };
-        rules.extend(tables.iter().filter_map(of));
+        let named = tables.iter().filter_map(|table| Some((table.quasi.clone(), table.sensitive.clone()?)));
+        rules.extend(named.map(|(know, protect)| Question { know, protect }));
     }
     let mut seen = HashSet::new();
     rules.retain(|rule| seen.insert(rule.clone()));

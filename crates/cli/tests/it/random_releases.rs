@@ -25,7 +25,7 @@ use crate::running::scratch;
 
 const CASES: u64 = 500;
 
-/// So many more have classes of neighbors.
+/// This many more have classes of neighbors.
 const CLUSTERED: u64 = 200;
 
 #[test]

@@ -1,4 +1,5 @@
-//! The groups that fit one: found one by one, since some may be enough, and kept for the next class.
+//! The groups that fit one: found one by one, since some may be enough, and kept for the next
+//! class.
 
 pub(super) struct Fitting<'f, I> {
     pub(super) found: &'f mut Vec<u32>,

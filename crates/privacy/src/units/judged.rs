@@ -6,7 +6,7 @@ use hedgerow_table::frequency::FrequencySet;
 
 use super::by_class::ByClass;
 use super::fitting::Fitting;
-use super::left::{Failing, Known, UnitView, UnitsLeft};
+use super::left::{Failing, HeldBefore, UnitView, UnitsLeft};
 use super::looks::{Growth, Judging, Looks, Measuring};
 use super::settled::{SINGLE_VALUES_MAX, Settling};
 use super::value_limits::EnoughByNumber;
@@ -63,7 +63,7 @@ impl Judge {
     ) -> UnitVerdict {
         let views = self.views(set, rows, places);
         let mut left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
-        let mut known: Vec<Known> = views.iter().map(|_| Known::default()).collect();
+        let mut known: Vec<HeldBefore> = views.iter().map(|_| HeldBefore::default()).collect();
         while !left.fails() && self.lose_by_cores(terms, &views, &mut left, &mut known) {}
         let failed = UnitVerdict { at_least: left.at_least(), suppressed: 0, suppressed_units: 0, kept: None };
         if left.fails() {
@@ -72,7 +72,7 @@ impl Judge {
         let at_least = left.lost;
         if !self.rules.iter().all(Judge::is_about_units) {
             left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
-            let mut known: Vec<Known> = self.rules.iter().map(|_| Known::default()).collect();
+            let mut known: Vec<HeldBefore> = self.rules.iter().map(|_| HeldBefore::default()).collect();
             while !left.fails() && self.lose_by_rules(terms, &views, &mut left, &mut known) {}
             if left.fails() {
                 // What an absorbing guarantee suppresses, finer levels suppress too.
@@ -96,7 +96,7 @@ impl Judge {
         let places: Vec<u32> = (0..set.len() as u32).collect();
         let mut left = UnitsLeft::all(rows, u64::MAX, u64::MAX);
         (0..kept.len()).filter(|&unit| !kept[unit]).for_each(|unit| left.lose(unit));
-        let mut known: Vec<Known> = self.rules.iter().map(|_| Known::default()).collect();
+        let mut known: Vec<HeldBefore> = self.rules.iter().map(|_| HeldBefore::default()).collect();
         self.lose_by_rules(terms, &self.views(set, rows, &places), &mut left, &mut known);
         kept.iter().zip(&left.kept).map(|(before, after)| *before && !after).collect()
     }
@@ -167,7 +167,7 @@ impl Judge {
         terms: &UnitTerms,
         views: &[UnitView],
         left: &mut UnitsLeft<'_>,
-        known: &mut [Known],
+        known: &mut [HeldBefore],
     ) -> bool {
         let before = left.lost_units;
         for (view, known) in views.iter().zip(known) {
@@ -197,7 +197,7 @@ impl Judge {
         terms: &UnitTerms,
         views: &[UnitView],
         left: &mut UnitsLeft<'_>,
-        known: &mut [Known],
+        known: &mut [HeldBefore],
     ) -> bool {
         let mut failing = Failing::none(left);
         // What the number of units decides costs least.
@@ -321,7 +321,7 @@ impl Judge {
     /// Shows every set of units that a rule must hold for: those of each class listed and, where
     /// the attacker knows every row, those that fit the units of each signature, class by class.
     /// Where more units can do no worse, parts of a set are shown first. Signatures of which the
-    /// answer is `known` to hold are left out.
+    /// answer is `known` to hold are omitted.
     #[expect(clippy::too_many_arguments, reason = "a rule over units of a table, and what is asked about them")]
     fn look_at_units(
         &self,
@@ -384,8 +384,8 @@ impl Judge {
             EnoughByNumber::new(limits, view.count_fitting(signatures), view.suppressed_by_class(signatures, kept))
         });
         let mut fitting: Vec<u32> = Vec::new();
-        let is_asked = |&group: &u32| counts[group as usize] > 0 && known.get(group as usize) != Some(&true);
-        for group in (0..signatures.len() as u32).filter(is_asked) {
+        let is_open = |&group: &u32| counts[group as usize] > 0 && known.get(group as usize) != Some(&true);
+        for group in (0..signatures.len() as u32).filter(is_open) {
             let own = signatures.classes_of(group);
             let units = by_number.as_ref().map_or(0, |by_number| by_number.units(group, own));
             let mut are_enough = |in_class: &[u32], looks: &mut dyn Looks| {

@@ -156,7 +156,13 @@ impl<'a> UnitsLeft<'a> {
     }
 
     /// The units that too few fit. `known` is of this view and number.
-    pub(super) fn fitted_by_too_few(&self, view: &UnitView, needed: u64, equal: bool, known: &mut Known) -> Vec<u32> {
+    pub(super) fn fitted_by_too_few(
+        &self,
+        view: &UnitView,
+        needed: u64,
+        equal: bool,
+        known: &mut HeldBefore,
+    ) -> Vec<u32> {
         let only_single_rows = self.rows.entries.len() as u64 == self.rows.units;
         if needed <= 1 || only_single_rows && !equal {
             return Vec::new();
@@ -203,14 +209,14 @@ impl<'a> UnitsLeft<'a> {
 
 /// The groups of equal signatures for which something was found to hold in earlier rounds.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct HeldBefore {
     /// Empty before the first round.
     holds: Vec<bool>,
     /// How many units were suppressed then.
     gone: usize,
 }
 
-impl Known {
+impl HeldBefore {
     /// By group, whether it still holds: no unit that fits was suppressed since. One that does has
     /// rows in all classes of the group.
     pub(super) fn still(&self, view: &UnitView, signatures: &Signatures, gone: &[u32]) -> Vec<bool> {

@@ -55,9 +55,9 @@ impl Settling<'_> {
                 }
                 (seen.last, seen.units) = (unit as u32, seen.units + 1);
                 let code = codes[place];
-                let is_told =
+                let is_counted =
                     seen.values as usize >= self.values || classes.len() > ROWS_MAX || Some(code) == self.missing;
-                if !is_told {
+                if !is_counted {
                     let first = class as usize * self.values;
                     let known = &mut values[first..first + self.values];
                     let mut later = classes[place..].iter().zip(&codes[place..]);

@@ -11,7 +11,7 @@ use super::looks::Looks;
 use super::signatures::Signatures;
 use crate::Class;
 
-/// Numbers of rows in a class that are told apart; more count as this many.
+/// Numbers of rows in a class that are kept apart; more count as this many.
 const ROWS_MAX: usize = 8;
 
 /// Sums of the largest that are kept.
@@ -92,7 +92,7 @@ impl<'l> EnoughByNumber<'l> {
         u64::from(self.fitting[group as usize].saturating_sub(suppressed))
     }
 
-    /// Whether so many are enough in a class, where the group's units have rows `in_class`.
+    /// Whether this many units are enough in a class, where the group's units have rows `in_class`.
     pub(super) fn are_enough(&mut self, units: u64, in_class: &[u32], looks: &mut dyn Looks) -> bool {
         looks.is_enough(self.limits.class(in_class[0], in_class.len(), units, &mut self.values))
     }
@@ -150,7 +150,7 @@ mod tests {
     /// that fit, whichever of them are left.
     #[test]
     fn units_that_fit_have_as_many_values_as_their_number_says() {
-        let mut told = 0;
+        let mut several = 0;
         for seed in seeds(2000) {
             let mut rng = StdRng::seed_from_u64(seed);
             let (classes, values) = (rng.random_range(1..4u32), rng.random_range(1..9u32));
@@ -200,11 +200,11 @@ mod tests {
                         here.is_empty() || !are_enough(different - 1, &here),
                         "seed {seed}: {different} of {here:?}"
                     );
-                    told += u64::from(different > 2);
+                    several += u64::from(different > 2);
                 }
             }
         }
-        assert!(told > 500 || std::env::var("HEDGEROW_SEED").is_ok(), "{told}");
+        assert!(several > 500 || std::env::var("HEDGEROW_SEED").is_ok(), "{several}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "cross-release-correlation",
         paper: PAPER,
-        shows: "tables 5 to 7 (section 4.2)",
+        shows: "tables 5 and 6 (section 4.2.2)",
         run: correlation::run,
     },
 ];

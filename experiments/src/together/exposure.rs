@@ -150,8 +150,9 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     ];
     let setting = format!(
         "{}; dealt anew {dealings} times for each point, with {unions} answers of each query to each; k = {FIXED_K} or {FIXED_CUSTODIANS} \
-         custodians where these do not vary; algorithm 1 as printed, and the union of anonymized tuples with duplicates, by the ring as \
-         nodes run it. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
+         custodians where these do not vary; algorithm 1 as printed, listened to at up to {SETS_MAX} of the sets that it divides, spread over \
+         the recursion, and the union of anonymized tuples with duplicates, by the ring as nodes run it. The paper \
+         prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
         adult.setting()?
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })

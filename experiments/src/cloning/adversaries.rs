@@ -138,7 +138,7 @@ fn claims(measured: &Measured) -> Vec<Claim> {
         .stated_not_to_hold(),
         Claim::ours("in most random tables of six people some release raises the confidence in a value", most(*tables)).at_any_size(),
         Claim::shape(
-            "t-closeness leaves people at risk by composition (section 5)",
+            "t-closeness leaves people at risk by composition, at some t up to 0.8 (section 5)",
             all(at_risk.iter().map(some_at_risk)),
         )
         .on_other_data(),

@@ -249,8 +249,30 @@ fn number(finding: &Finding, key: &str) -> Option<f64> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use hedgerow_audit::adversaries::composition::confidences;
+    use hedgerow_privacy::models::{self, Context};
+    use hedgerow_privacy::{Class, Distance, Distribution, Model};
+    use hedgerow_table::Ratio;
+
     use super::*;
     use crate::wrong::every_claim_can_fail;
+
+    /// Of six people two have each of three values. One release has a class with the first value and
+    /// the second, another one with the first and the third: half of the difference of each from the
+    /// table is 1/3. Who is in both has the first value.
+    #[test]
+    fn two_classes_that_are_0_34_close_leave_one_value_together() {
+        let table = Distribution::new(vec![2, 2, 2], None);
+        let is_close = |t: f64, values: &[(u32, u32)]| {
+            let model = Model::TCloseness { t: Ratio::from_decimal(t).unwrap(), distance: Distance::Equal, order: None };
+            let guarantee = models::guarantee(&model, &Context::default()).unwrap();
+            guarantee.holds(Class { rows: 2, values }, &table)
+        };
+        let classes = [[(0u32, 1u32), (1, 1)], [(0, 1), (2, 1)]];
+        assert!(classes.iter().all(|class| is_close(0.34, class) && !is_close(0.33, class)));
+        let [one, other] = classes.map(|class| class.map(|(value, rows)| (value, f64::from(rows))));
+        assert_eq!(confidences(&[&one[..], &other[..]]), [(0, 1.0)]);
+    }
 
     #[test]
     fn every_claim_fails_on_wrong_numbers() {

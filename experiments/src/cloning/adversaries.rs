@@ -258,13 +258,14 @@ pub(super) mod tests {
     use crate::wrong::every_claim_can_fail;
 
     /// Of six people two have each of three values. One release has a class with the first value and
-    /// the second, another one with the first and the third: half of the difference of each from the
-    /// table is 1/3. Who is in both has the first value.
+    /// the second, another one with the first and the third. Both are 1/3 from the table, by half
+    /// the sum of the differences of their shares. A person in both classes has the first value.
     #[test]
     fn two_classes_that_are_0_34_close_leave_one_value_together() {
         let table = Distribution::new(vec![2, 2, 2], None);
         let is_close = |t: f64, values: &[(u32, u32)]| {
-            let model = Model::TCloseness { t: Ratio::from_decimal(t).unwrap(), distance: Distance::Equal, order: None };
+            let t = Ratio::from_decimal(t).unwrap();
+            let model = Model::TCloseness { t, distance: Distance::Equal, order: None };
             let guarantee = models::guarantee(&model, &Context::default()).unwrap();
             guarantee.holds(Class { rows: 2, values }, &table)
         };

@@ -203,9 +203,8 @@ fn choices(printed: &Printed) -> Vec<Vec<usize>> {
         let found = statistics(patients, printed);
         found.mean.round() == printed.mean && found.covered == 1 && counted(&found, printed).is_ok()
     };
-    let numbers = |bits: u32| -> Vec<usize> {
-        (1..=PATIENTS.len()).filter(|number| bits >> (number - 1) & 1 == 1).collect()
-    };
+    let numbers =
+        |bits: u32| -> Vec<usize> { (1..=PATIENTS.len()).filter(|number| bits >> (number - 1) & 1 == 1).collect() };
     let sized = (0u32..1 << PATIENTS.len()).filter(|bits| bits.count_ones() as usize == printed.patients.len());
     sized.map(numbers).filter(fits).collect()
 }

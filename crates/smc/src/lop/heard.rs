@@ -75,12 +75,8 @@ pub fn hear_sums(own: &[[u64; 2]], coins: &mut Coins) -> Result<(Vec<u64>, Vec<H
 }
 
 /// The sums by which a median is found, one after the other: how many values there are, and how
-/// many lie at or below each probe: the median, and terms by custodian.
-pub fn hear_median(
-    own: &[Vec<u64>],
-    domain: u64,
-    coins: &mut Coins,
-) -> Result<(Option<u64>, Vec<HeardTerm>), Fault> {
+/// many lie at or below each probe. The median, and the terms by custodian.
+pub fn hear_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<(Option<u64>, Vec<HeardTerm>), Fault> {
     let inquiries = own.iter().map(|own| Medians::new(vec![(own.clone(), domain)])).collect();
     let (concluded, heard) = listen(inquiries, By::Ring(Chances::default()), coins)?;
     let probes = values_probed(domain, &concluded);

@@ -10,8 +10,8 @@ pub(crate) const RULE: &str = "A direction (rises, falls, is below) holds when n
 three standard errors of the repetitions, and the whole goes along with it by more than that; where the same \
 repetitions are compared, the errors are those of the paired differences. Where there is one repetition there is no \
 error, and every step counts. A limit is kept when no mean exceeds it by more than three standard errors. \"Nearly the \
-same\" is within 10 %, \"not significantly\" at most a factor of 1.5, \"around half\" 0.4 to 0.6. The rule is the same \
-for the papers' claims and for ours.";
+same\" is within 10 %, or beyond that by no more than three standard errors of the difference, \"not significantly\" \
+at most a factor of 1.5, \"around half\" 0.4 to 0.6. The rule is the same for the papers' claims and for ours.";
 
 /// Differences of means within this many of their standard errors are put down to chance: by the
 /// normal distribution it moves one step in 700 further down.
@@ -143,12 +143,12 @@ impl Curve {
 
     pub(crate) fn rises(&self) -> ClaimOutcome {
         self.goes(1.0, "falls")?;
-        self.ends(1.0, "is no higher at the end")
+        self.ends(1.0, "is not higher at the end by more than chance")
     }
 
     pub(crate) fn falls(&self) -> ClaimOutcome {
         self.goes(-1.0, "rises")?;
-        self.ends(-1.0, "is no lower at the end")
+        self.ends(-1.0, "is not lower at the end by more than chance")
     }
 
     /// As [`Curve::rises`], but it may also stay as it is.
@@ -247,19 +247,24 @@ fn never_above_by(lower: &Curve, upper: &Curve) -> Result<Difference, String> {
 
 /// At every place that both have, the means agree.
 pub(crate) fn agree(one: &Curve, other: &Curve) -> ClaimOutcome {
-    compared(one, other, |one, other| one == other)
+    compared(one, other, |one, other| one.mean() == other.mean())
 }
 
-/// At every place that both have, the means differ by at most [`NEARLY`].
+/// At every place that both have, the means differ by at most [`NEARLY`], or by no more than chance
+/// explains beyond that.
 pub(crate) fn nearly_agree(one: &Curve, other: &Curve) -> ClaimOutcome {
-    compared(one, other, |one, other| (one - other).abs() <= NEARLY * one.abs().max(other.abs()))
+    compared(one, other, |one, other| {
+        let most = NEARLY * one.mean().abs().max(other.mean().abs());
+        let within = |apart: Difference| Difference { mean: most - apart.mean, ..apart };
+        !within(one.above(other)).is_against() && !within(other.above(one)).is_against()
+    })
 }
 
-fn compared(one: &Curve, other: &Curve, holds: fn(f64, f64) -> bool) -> ClaimOutcome {
+fn compared(one: &Curve, other: &Curve, holds: fn(&Sample, &Sample) -> bool) -> ClaimOutcome {
     let mut met = false;
     for (x, here, there) in common(one, other) {
         met = true;
-        if !holds(here.mean(), there.mean()) {
+        if !holds(here, there) {
             let [here, there] = [here, there].map(Sample::shown);
             return Err(format!("at {}, {} is {here} and {} is {there}", short(x), one.name, other.name));
         }
@@ -354,7 +359,17 @@ mod tests {
         assert!(agree(&exact(&[2.0]), &exact(&[])).is_err(), "nothing was compared");
         assert!(nearly_agree(&exact(&[2.0]), &exact(&[2.2])).is_ok());
         assert!(nearly_agree(&exact(&[2.0]), &exact(&[2.3])).is_err());
+        assert!(nearly_agree(&exact(&[2.0]), &exact(&[f64::NAN])).is_err());
         assert!(below(&exact(&[1.0, f64::NAN]), &exact(&[2.0, 2.0])).is_err());
+    }
+
+    /// The pairs of the first differ by 0.1, 0.5 and 0.9, those of the second by 0.4 to 0.6.
+    #[test]
+    fn curves_that_chance_alone_moves_apart_are_nearly_the_same() {
+        let of = |values: [f64; 3]| Curve { name: "s".into(), points: vec![(0.0, Sample::of(&values))] };
+        let (one, wide, narrow) = (of([2.0, 2.0, 2.0]), of([2.1, 2.5, 2.9]), of([2.4, 2.5, 2.6]));
+        assert!(nearly_agree(&one, &wide).is_ok() && nearly_agree(&wide, &one).is_ok());
+        assert!(nearly_agree(&one, &narrow).is_err() && nearly_agree(&narrow, &one).is_err());
     }
 
     #[test]

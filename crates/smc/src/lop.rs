@@ -12,7 +12,8 @@
 //! Equation 8 of the paper says that the expected item exposure is 0, since the successor does not
 //! know whether its predecessor leads. It can know: the number of items it gets tells how many
 //! custodians they have passed. [`Exposure::item_expected`] is what such a successor gains on
-//! average, and it is not 0.
+//! average, and it is not 0. It need not know: [`Exposure::item_claimed`] is what a successor gains
+//! who claims one of the items that it was passed, wherever it stands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -104,8 +105,12 @@ pub struct Exposure {
     /// For the leader's successor, who knows that it is.
     pub set_of_leader: f64,
     pub item_of_leader: f64,
-    /// Over all positions, for an adversary who claims an item of its predecessor.
+    /// Over all positions, for an adversary who claims an item of its predecessor where that is
+    /// right more often than a guess: never below 0.
     pub item_expected: f64,
+    /// The same for one who always claims an item that it was passed. Where that is right less
+    /// often than a guess it lowers the mean, so that it can be 0.
+    pub item_claimed: f64,
     pub runs: u32,
 }
 
@@ -144,6 +149,7 @@ impl Exposure {
         self.set_of_leader += run.set_of_leader;
         self.item_of_leader += run.item_of_leader;
         self.item_expected += run.item_expected;
+        self.item_claimed += run.item_claimed;
         self.runs += run.runs;
     }
 
@@ -155,6 +161,7 @@ impl Exposure {
             set_of_leader: mean(self.set_of_leader),
             item_of_leader: mean(self.item_of_leader),
             item_expected: mean(self.item_expected),
+            item_claimed: mean(self.item_claimed),
             runs: self.runs,
         }
     }
@@ -192,9 +199,12 @@ fn expose(owned: &[Vec<Item>], domain: &Arc<[Item]>, dummy_items: u64, coins: &m
         let exposed = f64::from(u8::from(real == theirs));
         let claimable: Vec<&&Item> = real.iter().filter(|item| !mine.contains(**item)).collect();
         let right = claimable.iter().filter(|item| theirs.contains(**item)).count() as f64;
-        let gain = (right / (claimable.len() as f64).max(1.0)).max(guess) - guess;
+        // Without an item to claim there is the guess.
+        let claimed = if claimable.is_empty() { 0.0 } else { right / claimable.len() as f64 - guess };
+        let gain = claimed.max(0.0);
         found.set_expected += exposed / others;
         found.item_expected += gain / others;
+        found.item_claimed += claimed / others;
         if Some(*predecessor) == leader {
             found.set_of_leader += exposed;
             found.item_of_leader += gain;
@@ -245,7 +255,14 @@ pub fn measure_masked(setting: LopSetting, runs: u32, seed: u64) -> Result<Expos
     }
     let item = right as f64 / (claims as f64).max(1.0) - 1.0 / setting.others();
     let set = sets as f64 / (f64::from(runs.max(1)) * setting.others());
-    Ok(Exposure { set_expected: set, set_of_leader: set, item_of_leader: item, item_expected: item, runs })
+    Ok(Exposure {
+        set_expected: set,
+        set_of_leader: set,
+        item_of_leader: item,
+        item_expected: item,
+        item_claimed: item,
+        runs,
+    })
 }
 
 fn code(item: &Item) -> usize {
@@ -341,7 +358,12 @@ mod tests {
         let measured = measure_ring(setting, 0, 20, 4).unwrap();
         let expected = (1..=5).map(|distance| 1.0 / f64::from(distance) / 5.0).sum::<f64>() - 0.2;
         assert!((measured.item_expected - expected).abs() < 1e-9, "{measured:?} {expected}");
+        assert!((measured.item_claimed - expected).abs() < 1e-9, "{measured:?} {expected}");
         assert!(expected > 0.25);
+        // Where every item of the domain is passed on, one in five of the others' is right: no more
+        // than a guess.
+        let hidden = measure_ring(setting, 600, 20, 4).unwrap();
+        assert!(hidden.item_claimed.abs() < 1e-9, "{hidden:?}");
     }
 
     #[test]

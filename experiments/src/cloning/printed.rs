@@ -1,9 +1,10 @@
 //! Printed of the three hospitals: the confidence of example 2, β of example 3, the
 //! micro-statistics of table 3(c), and how large ε can be (section 6.2).
 //!
-//! Table 3(c) shows five of its six sub-classes. Which patients are in them follows from the counts
-//! and means: {1, 6, 13}, {3, 8, 17}, {4, 9, 18}, {5, 11, 15} and {10, 19} with a counterfeit. So
-//! patient 18 is published, whom the text (section 6.1.3) says to be suppressed.
+//! Table 3(c) shows five of its six sub-classes. Which patients are in them follows from the counts,
+//! means and ranges, by trying all choices: {1, 6, 13}, {3, 8, 17} or {2, 3, 8}, {4, 9, 18},
+//! {5, 11, 15} and {10, 19} with a counterfeit. So patient 18 is published, whom the text (section
+//! 6.1.3) says to be suppressed.
 
 use hedgerow_audit::adversaries::composition::{beta, confidences};
 use hedgerow_publish::cloning::division::{Division, Share};
@@ -110,7 +111,7 @@ struct Measured {
     confidence: f64,
     betas: [f64; 3],
     sub_classes: Vec<Statistics>,
-    /// Whether a sub-class of table 3(c) has patient 18.
+    /// Whether every choice of patients for the third sub-class of table 3(c) has patient 18.
     has_18: bool,
     /// ε of two values by suppression and by a counterfeit, of three values, of hospital 3.
     epsilons: [f64; 4],
@@ -165,24 +166,13 @@ fn measured() -> Option<Measured> {
     };
     let share = |code: u32, rows: u64| Share { code, rows, per_class: 1 };
     let suppressed = Division { classes: 2, shares: vec![share(0, 2), share(1, 3)], suppressed_values: Vec::new() };
-    let statistics = |printed: &Printed| {
-        let own = || printed.patients.iter().map(|&number| PATIENTS[number - 1]);
-        let [low, high] = printed.range;
-        let count = |holds: &dyn Fn(&Patient) -> bool| own().filter(holds).count() as u64;
-        Statistics {
-            mean: own().map(|patient| patient.0).sum::<f64>() / own().count() as f64,
-            covered: count(&|patient| (low..=high).contains(&patient.0)),
-            men: count(&|patient| patient.1 == "M"),
-            women: count(&|patient| patient.1 == "F"),
-            marital: printed.marital.iter().map(|(status, _)| count(&|patient| patient.2 == *status)).collect(),
-        }
-    };
+    let third = choices(&TABLE_3C[2]);
     let odd = by_paper(&[2, 3, 23, 23])?;
     Some(Measured {
         confidence,
         betas: pairs.map(|other| beta(&[1, 2, 3, 4, 0], &other)),
-        sub_classes: TABLE_3C.iter().map(statistics).collect(),
-        has_18: TABLE_3C.iter().any(|printed| printed.patients.contains(&18)),
+        sub_classes: TABLE_3C.iter().map(|printed| statistics(printed.patients, printed)).collect(),
+        has_18: !third.is_empty() && third.iter().all(|patients| patients.contains(&18)),
         epsilons: [
             suppressed.epsilon(),
             by_paper(&[2, 3])?.epsilon(),
@@ -191,6 +181,32 @@ fn measured() -> Option<Measured> {
         ],
         equation_9: [odd.epsilon(), 2.0 / odd.rows() as f64 / 2.0],
     })
+}
+
+/// The statistics of some patients, for the printed range and marital states.
+fn statistics(patients: &[usize], printed: &Printed) -> Statistics {
+    let own = || patients.iter().map(|&number| PATIENTS[number - 1]);
+    let [low, high] = printed.range;
+    let count = |holds: &dyn Fn(&Patient) -> bool| own().filter(holds).count() as u64;
+    Statistics {
+        mean: own().map(|patient| patient.0).sum::<f64>() / own().count() as f64,
+        covered: count(&|patient| (low..=high).contains(&patient.0)),
+        men: count(&|patient| patient.1 == "M"),
+        women: count(&|patient| patient.1 == "F"),
+        marital: printed.marital.iter().map(|(status, _)| count(&|patient| patient.2 == *status)).collect(),
+    }
+}
+
+/// All choices of patients, by their numbers, that have the printed statistics.
+fn choices(printed: &Printed) -> Vec<Vec<usize>> {
+    let fits = |patients: &Vec<usize>| {
+        let found = statistics(patients, printed);
+        found.mean.round() == printed.mean && found.covered == 1 && counted(&found, printed).is_ok()
+    };
+    let numbers =
+        |bits: u32| -> Vec<usize> { (1..=PATIENTS.len()).filter(|number| bits >> (number - 1) & 1 == 1).collect() };
+    let sized = (0u32..1 << PATIENTS.len()).filter(|bits| bits.count_ones() as usize == printed.patients.len());
+    sized.map(numbers).filter(fits).collect()
 }
 
 fn claims(measured: &Measured) -> Vec<Claim> {
@@ -253,6 +269,16 @@ pub(super) mod tests {
     fn counts_2_3_23_23_exceed_the_bound_of_equation_9() {
         let [epsilon, bound] = measured().unwrap().equation_9;
         assert_eq!(format!("{epsilon:.4} {bound:.4}"), "0.0279 0.0196");
+    }
+
+    #[test]
+    fn table_3c_leaves_one_choice_of_patients_but_for_the_second_sub_class() {
+        let all: Vec<Vec<Vec<usize>>> = TABLE_3C.iter().map(choices).collect();
+        assert_eq!(all[0], [[1, 6, 13]]);
+        assert_eq!(all[1], [[2, 3, 8], [3, 8, 17]]);
+        assert_eq!((&all[2], &all[3]), (&vec![vec![4, 9, 18]], &vec![vec![5, 11, 15]]));
+        assert_eq!(all[4], [[10, 19]]);
+        assert!(measured().unwrap().has_18);
     }
 
     #[test]

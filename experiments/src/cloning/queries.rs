@@ -84,9 +84,11 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         picture("Query error over ρ, by the scan", "ρ", &measured.by_rho),
     ];
     let setting = format!(
-        "{} {} queries, each of which selects half of the values of every attribute; medians of each publisher.",
+        "{} {} queries, {} to each publisher (the paper's 10000 may be to each), each of which selects half of the values of every \
+         attribute; medians of each publisher.",
         census.setting(),
-        queries(scale) * PUBLISHERS
+        queries(scale) * PUBLISHERS,
+        queries(scale)
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
 }

@@ -1,5 +1,6 @@
 //! The count queries of figures 4 and 5: each selects a share δ of the values of every attribute,
-//! as in the paper; 10,000 in all, the same number for each publisher.
+//! as in the paper. There are 10,000 in all, the same number for each publisher; the paper can be
+//! read as 10,000 for each.
 //!
 //! Every class of a cloned release has the same sensitive values, so none can show how these go
 //! with the other attributes: *floor* is the error of exact counts of the others times the share of

@@ -1,9 +1,10 @@
 //! The paper's comparison of its four sets: more candidates beside a stricter
 //! earlier release, and nearly the same time beside a larger one.
 //!
-//! The paper's sets B and D have an earlier release with all fifty incomes in every class, which is
-//! no constraint at all. So the earlier l also takes values between: there candidates may become
-//! fewer as it rises, since the earlier release is another one for every l.
+//! The paper's sets B and D have an earlier release with all fifty incomes in every class, which
+//! constrains nothing: what is compared with it cannot have more candidates, whatever the data. So
+//! the paper's claim is tried at earlier l from 30 to 48. There candidates may become fewer, since
+//! the earlier release is another one for every l. Those beside 50 are a claim of ours.
 
 use hedgerow_report::pictures::{LineChart, NumberCell, short};
 
@@ -21,6 +22,9 @@ const QUASI_BEFORE: [usize; 2] = [2, 4];
 
 /// The paper has 30 and 50.
 const LS_BEFORE: [u64; 6] = [30, 35, 40, 45, 48, 50];
+
+/// Up to here the earlier release constrains the new one.
+const CONSTRAINS_MAX: f64 = 48.0;
 
 const LS: [u64; 4] = [5, 10, 20, 30];
 
@@ -81,11 +85,18 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
 }
 
 fn claims(Measured { candidates, seconds }: &Measured) -> Vec<Claim> {
+    let constrained: Vec<Curve> = candidates.iter().map(|curve| curve.up_to(CONSTRAINS_MAX)).collect();
     vec![
-        Claim::shape("candidates become more as the earlier l rises from 30 to 50", all(candidates.iter().map(ends)))
-            .on_other_data(),
-        Claim::shape("they do so at every earlier l between", all(candidates.iter().map(Curve::never_falls)))
-            .on_other_data(),
+        Claim::shape(
+            "candidates become more as the earlier l rises from 30 to 48",
+            all(constrained.iter().map(Curve::never_falls).chain([total(&constrained).rises()])),
+        )
+        .on_other_data(),
+        Claim::ours(
+            "beside an earlier l of 50, which constrains nothing, there are at least as many as beside any other",
+            all(candidates.iter().map(most_at_the_end)),
+        )
+        .at_any_size(),
         Claim::shape(
             "more earlier attributes do not significantly increase the time: by a factor of 1.5 at most",
             slower(&seconds[0], &seconds[1]),
@@ -95,10 +106,21 @@ fn claims(Measured { candidates, seconds }: &Measured) -> Vec<Claim> {
     ]
 }
 
-/// Not fewer at the end, where the earlier release is no constraint.
-fn ends(curve: &Curve) -> ClaimOutcome {
-    let points = curve.points.first().into_iter().chain(curve.points.last()).cloned().collect();
-    Curve { name: curve.name.clone(), points }.never_falls()
+/// All candidates together, over the earlier l.
+fn total(curves: &[Curve]) -> Curve {
+    let mut total = Curve::new("all candidates");
+    let ls_before = curves.first().into_iter().flat_map(|curve| curve.points.iter().map(|point| point.0));
+    for l_before in ls_before {
+        let at = |curve: &Curve| curve.points.iter().find(|point| point.0 == l_before).map(|point| point.1.mean());
+        total.push(l_before, Sample::exact(curves.iter().filter_map(at).sum()));
+    }
+    total
+}
+
+/// No place has more than the last one.
+fn most_at_the_end(curve: &Curve) -> ClaimOutcome {
+    let last = curve.points.last().map_or(f64::NAN, |point| point.1.mean());
+    curve.at_most(last)
 }
 
 /// Whether all searches together take at most the given multiple of the time.
@@ -124,10 +146,23 @@ pub(super) mod tests {
             &Measured { candidates: vec![rising(9.0)], seconds: [1.0, 1.4].map(rising) },
             claims,
             &[
-                ("candidates become more", |of| of.candidates[0].points[2].1 = Sample::exact(8.0)),
-                ("they do so", |of| of.candidates[0].points[1].1 = Sample::exact(8.0)),
+                ("candidates become more", |of| of.candidates[0].points[1].1 = Sample::exact(9.0)),
+                ("beside an earlier l of 50", |of| of.candidates[0].points[2].1 = Sample::exact(8.0)),
                 ("more earlier attributes", |of| of.seconds[1].points[0].1 = Sample::exact(9.0)),
             ],
         )
+    }
+
+    #[test]
+    fn one_curve_that_falls_and_none_that_rises_are_refused() {
+        let curve =
+            |heights: [f64; 3]| Curve::exact("c", &[(30.0, heights[0]), (48.0, heights[1]), (50.0, heights[2])]);
+        let outcome = |candidates: Vec<Curve>| {
+            let measured = Measured { candidates, seconds: [1.0, 1.0].map(|height| curve([height; 3])) };
+            claims(&measured)[0].outcome().is_ok()
+        };
+        assert!(outcome(vec![curve([1.0, 1.0, 9.0]), curve([1.0, 2.0, 9.0])]));
+        assert!(!outcome(vec![curve([1.0, 1.0, 9.0])]), "the rise to 50 does not count");
+        assert!(!outcome(vec![curve([2.0, 1.0, 9.0]), curve([1.0, 3.0, 9.0])]));
     }
 }

@@ -13,9 +13,10 @@ use crate::claim::{Claim, ClaimOutcome};
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::shape::{all, counts, prints};
 
-/// Table 5: rows of High, Middle and Low in the classes of age and of ZIP code. The paper gives
-/// their least, and how many are in all is not known.
-const TABLE_5: [(u64, u64); 3] = [(3, 4), (3, 3), (2, 2)];
+/// Table 5: rows of High, Middle and Low in the classes of 40 years on and of ZIP codes from 20000
+/// on, and in all. The paper uses the smaller of both alone; what the rows in all rule out is none
+/// of its instances.
+const TABLE_5: [(u64, u64, u64); 3] = [(3, 4, 7), (3, 3, 7), (4, 2, 7)];
 const JOINT: u64 = 4;
 
 #[derive(Debug, Clone)]
@@ -58,7 +59,7 @@ pub(super) fn run(_: Scale) -> Result<Findings, Trouble> {
 }
 
 fn measured() -> Option<Measured> {
-    let values = TABLE_5.map(|(first, second)| ValueRows { first, second, all: None });
+    let values = TABLE_5.map(|(first, second, all)| ValueRows { first, second, all: Some(all) });
     let inferred = infer(&values, JOINT, Weights::Uniform)?;
     let x = ValueRows { first: 3, second: 3, all: Some(4) };
     let y = ValueRows { first: 1, second: 1, all: Some(4) };

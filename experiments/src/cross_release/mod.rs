@@ -43,7 +43,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "cross-release-correlation",
         paper: PAPER,
-        shows: "tables 5 to 7 (section 4.2)",
+        shows: "tables 5 and 6 (section 4.2.2)",
         run: correlation::run,
     },
 ];
@@ -119,8 +119,7 @@ impl Census {
         format!(
             "A synthetic census in place of the paper's real one, which has 700k adults: {rows} people from 16 years on, with {age} ages, \
              {education} levels of education, {birthplace} birthplaces, {occupation} occupations, {race} races, {work} classes of work and \
-             {marital} marital states of four levels each, and {income} incomes; occupations and birthplaces are as many as in its table 9, \
-             which has {}, {}, {}, {}, {}, {}, {} and {}.",
+             {marital} marital states of four levels each, and {income} incomes; its table 9 has {}, {}, {}, {}, {}, {}, {} and {}.",
             DOMAINS[0], DOMAINS[1], DOMAINS[2], DOMAINS[3], DOMAINS[4], DOMAINS[5], DOMAINS[6], DOMAINS[7]
         )
     }

@@ -3,6 +3,7 @@
 //!
 //! Finding classes is algorithm 1 as printed: for every set that is divided, the least and the
 //! greatest value of each attribute, the median by halving with sums, and the sizes of both sides.
+//! What the ring finds there is compared with the cut that the recursion makes.
 //! A successor claims that what it was passed is its predecessor's own value; how often the result
 //! alone would make that true is taken off, and of all passes the worst counts. The curve is the
 //! mean over all claims, those about sums included.
@@ -150,8 +151,9 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     ];
     let setting = format!(
         "{}; dealt anew {dealings} times for each point, with {unions} answers of each query to each; k = {FIXED_K} or {FIXED_CUSTODIANS} \
-         custodians where these do not vary; algorithm 1 as printed, and the union of anonymized tuples with duplicates, by the ring as \
-         nodes run it. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
+         custodians where these do not vary; algorithm 1 as printed, listened to at up to {SETS_MAX} of the sets that it divides, spread over \
+         the recursion, and the union of anonymized tuples with duplicates, by the ring as nodes run it. The paper \
+         prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
         adult.setting()?
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
@@ -236,13 +238,21 @@ fn lost_by_finding(items: &Items<'_>, divided: &Divided, coins: &mut Coins) -> R
             let found = (0..items.sites).map(|site| extremes(ranks, own(site)));
             let ends: Vec<Option<(u64, u64)>> =
                 found.map(|found| found.map(|(least, most)| (u64::from(least), u64::from(most)))).collect();
-            claims.look_for_extremes(&ends, domain as u64, coins)?;
+            let found = claims.look_for_extremes(&ends, domain as u64, coins)?;
+            let (least, most) = extremes(ranks, cut.rows.iter().copied()).ok_or("a divided set has rows")?;
+            if found != [u64::from(least), u64::from(most)] {
+                return Err("the ring finds other extremes than the recursion".into());
+            }
         }
         let ranks = &items.ranks[cut.attribute];
         let held = |site: usize| own(site).map(|row| u64::from(ranks[row as usize])).collect();
         let held: Vec<Vec<u64>> = (0..items.sites).map(held).collect();
-        terms.look_for_median(&held, items.domains[cut.attribute] as u64, coins)?;
-        terms.add_sizes(&cut.sizes, coins)?;
+        let median = terms.look_for_median(&held, items.domains[cut.attribute] as u64, coins)?;
+        let sizes = terms.add_sizes(&cut.sizes, coins)?;
+        let both = [0, 1].map(|side| cut.sizes.iter().map(|sizes| sizes[side]).sum::<u64>());
+        if median != Some(u64::from(cut.median)) || sizes != both {
+            return Err("the ring finds another cut than the recursion".into());
+        }
     }
     let all = claims.made() + terms.passed_on as f64;
     Ok((claims.gained() * claims.made() + terms.disclosed as f64) / all.max(1.0))

@@ -1,5 +1,7 @@
 //! Figures 15 and 16: item exposure of the leader in the union of the ring, over the number of
-//! dummy items and of custodians; and the expected item exposure, which equation 8 says is 0.
+//! dummy items and of custodians; and the expected item exposure, which equation 8 says is 0. It is
+//! that of a successor who claims one of the items that it was passed and knows nothing of its
+//! place: a claim that is right less often than a guess lowers the mean.
 
 use hedgerow_report::pictures::NumberCell;
 
@@ -51,7 +53,7 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         let scaled = items / scale.of(1, 10);
         let exposures = simulate(setting, scaled, runs)?;
         let leader = Sample::of(&exposures.iter().map(|one| one.item_of_leader).collect::<Vec<_>>());
-        let expected = Sample::of(&exposures.iter().map(|one| one.item_expected).collect::<Vec<_>>());
+        let expected = Sample::of(&exposures.iter().map(|one| one.item_claimed).collect::<Vec<_>>());
         let bound = Sample::exact(setting.item_exposure_of_leader(scaled));
         let row = [custodians as f64, items as f64, bound.mean(), leader.mean(), leader.error(), expected.mean()];
         table.rows.push(row.map(NumberCell::Number).to_vec());

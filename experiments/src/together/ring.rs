@@ -34,9 +34,12 @@ impl Claims {
         ends: &[Option<(u64, u64)>],
         domain: u64,
         coins: &mut Coins,
-    ) -> Result<(), Trouble> {
-        hear_extremes(ends, domain, CHANCES, coins)?.iter().for_each(|heard| self.hear(heard));
-        Ok(())
+    ) -> Result<[u64; 2], Trouble> {
+        let heard = hear_extremes(ends, domain, CHANCES, coins)?;
+        heard.iter().for_each(|heard| self.hear(heard));
+        // The word 0 stands for no value, and least values are greatest ones turned round.
+        let last = |lane: usize| heard[lane].iter().filter_map(|one| one.passed_on.last().copied()).max().unwrap_or(0);
+        Ok([domain.saturating_sub(last(0)), last(1).saturating_sub(1)])
     }
 
     fn hear(&mut self, heard: &[HeardExtreme]) {
@@ -76,16 +79,23 @@ impl OwnTerms {
         self.passed_on += terms.len() as u64;
     }
 
-    /// The sums by which a median of all values below `domain` is found.
-    pub(super) fn look_for_median(&mut self, own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<(), Trouble> {
-        self.hear(&hear_median(own, domain, coins)?);
-        Ok(())
+    /// The median of all values below `domain`, which is found by sums.
+    pub(super) fn look_for_median(
+        &mut self,
+        own: &[Vec<u64>],
+        domain: u64,
+        coins: &mut Coins,
+    ) -> Result<Option<u64>, Trouble> {
+        let (median, terms) = hear_median(own, domain, coins)?;
+        self.hear(&terms);
+        Ok(median)
     }
 
     /// The sizes of both sides of a cut; `own` are each custodian's.
-    pub(super) fn add_sizes(&mut self, own: &[[u64; 2]], coins: &mut Coins) -> Result<(), Trouble> {
-        self.hear(&hear_sums(own, coins)?);
-        Ok(())
+    pub(super) fn add_sizes(&mut self, own: &[[u64; 2]], coins: &mut Coins) -> Result<Vec<u64>, Trouble> {
+        let (totals, terms) = hear_sums(own, coins)?;
+        self.hear(&terms);
+        Ok(totals)
     }
 }
 
@@ -165,7 +175,7 @@ mod tests {
         let mut coins = Coins::danger_from_seed(1);
         let ends = [Some((2, 2)), Some((899, 899)), Some((39, 39)), None, Some((6, 6))];
         for _ in 0..300 {
-            claims.look_for_extremes(&ends, 1000, &mut coins).unwrap();
+            assert_eq!(claims.look_for_extremes(&ends, 1000, &mut coins).unwrap(), [2, 899]);
         }
         // The least and the greatest value have one owner each.
         assert_eq!((claims.made(), claims.result), (3000.0, 600.0));
@@ -186,10 +196,10 @@ mod tests {
         let own = [vec![3, 4, 9], vec![5], vec![], vec![0, 15]];
         for _ in 0..100 {
             let mut terms = OwnTerms::default();
-            terms.look_for_median(&own, 16, &mut coins).unwrap();
+            assert_eq!(terms.look_for_median(&own, 16, &mut coins).unwrap(), Some(4));
             let median = OwnTerms { disclosed: 0, passed_on: 4 * 5 };
             assert_eq!(terms, median, "four custodians, the number of values, and four probes");
-            terms.add_sizes(&[[3, 0], [1, 0], [0, 0], [1, 1]], &mut coins).unwrap();
+            assert_eq!(terms.add_sizes(&[[3, 0], [1, 0], [0, 0], [1, 1]], &mut coins).unwrap(), [5, 1]);
             assert_eq!(terms, OwnTerms { passed_on: 4 * 5 + 4 * 2, ..median });
         }
     }

@@ -150,3 +150,63 @@ fn combined(problem: &DecompositionProblem<'_>, attributes: AttributeSet) -> BTr
     }
     rows_of
 }
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_privacy::Model;
+    use hedgerow_privacy::rules::Rule;
+    use hedgerow_table::Codes;
+    use rand::SeedableRng;
+
+    use super::*;
+
+    fn rule(know: &[usize], protect: usize) -> Rule {
+        let require = vec![Model::FrequencyLDiversity { l: Ratio::integer(2) }];
+        Rule { know: know.iter().copied().collect(), protect: AttributeSet::of(protect), require }
+    }
+
+    /// The attributes of each table and the sensitive ones of these, for attributes of two values
+    /// in all combinations.
+    fn by_uad(attributes: usize, rules: Vec<Rule>) -> Vec<[Vec<usize>; 2]> {
+        let column = |attribute: usize| Codes::from_iter(2, (0..64u32).map(|row| row >> attribute & 1));
+        let columns: Vec<Codes> = (0..attributes).map(column).collect();
+        let problem = DecompositionProblem::new(columns.iter().collect(), vec![2; attributes], 64, rules, &[]);
+        let tables = uad_as_printed(&problem, &mut StdRng::seed_from_u64(1));
+        assert!(problem.is_kept(&tables), "{tables:?}");
+        tables.iter().map(|table| [table.attributes, table.sensitive].map(|set| set.iter().collect())).collect()
+    }
+
+    /// With one rule there is one table; two rules each of which protects what the other knows
+    /// leave no vertex to add; and the rules of the six patients, by hand: 3 is colored first, then
+    /// 4, and the largest color is {0, 2, 4}, to which all three have an edge to 3.
+    #[test]
+    fn algorithm_2_by_hand() {
+        assert_eq!(by_uad(5, vec![rule(&[0, 1, 2], 3)]), [[vec![0, 1, 2, 3, 4], vec![3]]]);
+        let crossed = by_uad(4, vec![rule(&[0, 1], 2), rule(&[2, 3], 0)]);
+        assert_eq!(crossed, [[vec![0, 1], vec![]], [vec![2, 3], vec![]]]);
+        let patients = by_uad(6, vec![rule(&[1, 5], 4), rule(&[2, 5], 3), rule(&[0, 4], 3)]);
+        assert_eq!(patients, [[vec![0, 2, 3, 4], vec![3]], [vec![1, 5], vec![]]]);
+    }
+
+    /// Of three, two, two and three rows with each pair of values, no value may be more frequent
+    /// than the other beside either value of the other attribute: two of each pair.
+    #[test]
+    fn algorithm_3_groups_as_many_rows_as_keep_every_constraint() {
+        let pairs = [(0u32, 0u32, 3), (0, 1, 2), (1, 0, 2), (1, 1, 3)];
+        let rows: Vec<(u32, u32)> = pairs.iter().flat_map(|&(one, other, rows)| vec![(one, other); rows]).collect();
+        let columns = [
+            Codes::from_iter(5, (0..10u32).map(|row| row % 5)),
+            Codes::from_iter(2, rows.iter().map(|row| row.0)),
+            Codes::from_iter(2, rows.iter().map(|row| row.1)),
+        ];
+        let rules = vec![rule(&[0], 1), rule(&[0], 2)];
+        let problem = DecompositionProblem::new(columns.iter().collect(), vec![5, 2, 2], 10, rules, &[]);
+        let tables = one_table_as_printed(&problem, &mut StdRng::seed_from_u64(1)).unwrap();
+        let [table] = tables.as_slice() else { panic!("{tables:?}") };
+        let groups = table.groups.as_ref().unwrap();
+        for (one, other, _) in pairs {
+            let grouped = (0..10).filter(|&row| rows[row] == (one, other) && groups.of_row[row] == 0).count();
+            assert_eq!(grouped, 2, "({one}, {other})");
+        }
+    }
+}

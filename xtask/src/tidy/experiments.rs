@@ -2,6 +2,8 @@
 //! about the same paper and the same figures, and every number that PAPERS.md takes from an
 //! experiment is in its table.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Finding;
 use crate::markdown::{self, Row};
 use crate::repo::Repo;
@@ -41,28 +43,89 @@ fn names(papers: &str, listed: &[Listed]) -> Vec<Finding> {
         return Vec::new();
     };
     let mut findings = Vec::new();
-    let mut named: Vec<&str> = Vec::new();
+    // By experiment, the figures that stand beside it.
+    let mut named: BTreeMap<&str, BTreeSet<Shown>> = BTreeMap::new();
     for row in &index.rows {
         let Some(cell) = row.cells.get(3) else { continue };
-        for name in markdown::code_spans(cell) {
-            let Some(experiment) = listed.iter().find(|one| one.name == name) else {
-                let problem = format!("{EXPERIMENTS} has no experiment {name}");
-                findings.push(Finding::new(PAPERS, row.line, problem, "name it as `experiments list` does"));
-                continue;
-            };
-            named.push(&experiment.name);
-            let paper = experiment.of.split(' ').next().unwrap_or_default();
-            if !row.cells[0].contains(paper) {
-                let problem = format!("{name} is about {paper} in {EXPERIMENTS}");
-                findings.push(Finding::new(PAPERS, row.line, problem, "name it in a row about that paper"));
+        for clause in cell.split(';') {
+            let mut by: Vec<&Listed> = Vec::new();
+            for name in markdown::code_spans(clause) {
+                let Some(experiment) = listed.iter().find(|one| one.name == name) else {
+                    let problem = format!("{EXPERIMENTS} has no experiment {name}");
+                    findings.push(Finding::new(PAPERS, row.line, problem, "name it as `experiments list` does"));
+                    continue;
+                };
+                let paper = experiment.of.split(' ').next().unwrap_or_default();
+                if !row.cells[0].contains(paper) {
+                    let problem = format!("{name} is about {paper} in {EXPERIMENTS}");
+                    findings.push(Finding::new(PAPERS, row.line, problem, "name it in a row about that paper"));
+                }
+                by.push(experiment);
             }
+            let stated = shown(clause);
+            let theirs: BTreeSet<Shown> = by.iter().flat_map(|one| shown(&one.of)).collect();
+            for other in stated.difference(&theirs).filter(|_| !by.is_empty()) {
+                let problem = format!("{} is not of these experiments in {EXPERIMENTS}", label(*other));
+                findings.push(Finding::new(PAPERS, row.line, problem, "name what `experiments list` does"));
+            }
+            by.iter().for_each(|one| named.entry(&one.name).or_default().extend(&stated));
         }
     }
-    for one in listed.iter().filter(|one| !named.contains(&one.name.as_str())) {
-        let problem = format!("no row of {PAPERS} names {}", one.name);
-        findings.push(Finding::new(EXPERIMENTS, one.line, problem, "name it in the figure column of its paper's row"));
+    for one in listed {
+        let Some(beside) = named.get(one.name.as_str()) else {
+            let problem = format!("no row of {PAPERS} names {}", one.name);
+            findings.push(Finding::new(
+                EXPERIMENTS,
+                one.line,
+                problem,
+                "name it in the figure column of its paper's row",
+            ));
+            continue;
+        };
+        for missing in shown(&one.of).difference(beside) {
+            let problem = format!("{PAPERS} does not name {} beside {}", label(*missing), one.name);
+            findings.push(Finding::new(EXPERIMENTS, one.line, problem, "name it in the figure column"));
+        }
     }
     findings
+}
+
+/// A figure, table, example or experiment of a paper, with its number or the code of its letter.
+type Shown = (&'static str, u32);
+
+const KINDS: [&str; 4] = ["figure", "table", "example", "experiment"];
+
+/// Those that a text names, as in "figures 4 to 6 and table 3(c)"; a part stands for the whole.
+fn shown(text: &str) -> BTreeSet<Shown> {
+    let mut shown = BTreeSet::new();
+    let (mut kind, mut before, mut is_range) = (None, None, false);
+    for word in text.split([' ', ',']).filter(|word| !word.is_empty()) {
+        let named = KINDS.into_iter().find(|known| *known == word.trim_end_matches('s'));
+        if named.is_some() {
+            (kind, before) = (named, None);
+        } else if let (Some(kind), Some(last)) = (kind, place(word)) {
+            let first = before.filter(|_| is_range).unwrap_or(last);
+            shown.extend((first..=last).map(|one| (kind, one)));
+            (before, is_range) = (Some(last), false);
+        } else if word == "to" {
+            is_range = true;
+        } else if word != "and" {
+            kind = None;
+        }
+    }
+    shown
+}
+
+/// The number in `4` and `3(c)`, or the code of a single letter.
+fn place(word: &str) -> Option<u32> {
+    let word = word.split('(').next().unwrap_or_default();
+    let letter = word.chars().next().filter(|letter| word.len() == 1 && letter.is_ascii_uppercase());
+    letter.map(u32::from).or_else(|| word.parse().ok())
+}
+
+fn label((kind, place): Shown) -> String {
+    let letter = char::from_u32(place).filter(|letter| letter.is_ascii_uppercase());
+    letter.map_or_else(|| format!("{kind} {place}"), |letter| format!("{kind} {letter}"))
 }
 
 /// A row `number | experiment | row | column`; the row is found by `column = value` pairs.
@@ -140,13 +203,35 @@ mod tests {
         assert_eq!(problems(INDEX), ["no row of PAPERS.md names a-b"]);
         let other = problems(&format!("{INDEX}| [Y] a | | | figure 2, by `a-b` |\n"));
         assert_eq!(other, ["a-b is about [X10] in EXPERIMENTS.md"]);
-        let unknown = problems(&format!("{INDEX}| [X10] a | | | by `a-b` and `c` |\n"));
+        let unknown = problems(&format!("{INDEX}| [X10] a | | | figure 2, by `a-b` and `c` |\n"));
         assert_eq!(unknown, ["EXPERIMENTS.md has no experiment c"]);
     }
 
     #[test]
+    fn both_documents_name_the_same_figures() {
+        let of = |cell: &str| problems(&format!("{INDEX}| [X10] a | | | {cell} |\n"));
+        assert_eq!(of("table 7; figure 2, by `a-b`"), [""; 0], "table 7 is by no experiment");
+        assert_eq!(of("figures 2 and 3, by `a-b`"), ["figure 3 is not of these experiments in EXPERIMENTS.md"]);
+        assert_eq!(of("by `a-b`"), ["PAPERS.md does not name figure 2 beside a-b"]);
+        let both = of("table 2, by `a-b`");
+        assert_eq!(both.len(), 2, "{both:?}");
+    }
+
+    #[test]
+    fn figures_are_read_with_their_kinds_and_ranges() {
+        let labels = |text: &str| shown(text).into_iter().map(label).collect::<Vec<_>>();
+        assert_eq!(labels("figures 4 to 6, by `a-2`"), ["figure 4", "figure 5", "figure 6"]);
+        let several = ["example 2", "example 3", "table 1", "table 2"];
+        assert_eq!(labels("[X10] tables 1 and 2, examples 2 and 3"), several);
+        let letters = ["experiment A", "experiment B", "experiment C", "table 3"];
+        assert_eq!(labels("table 3(c), experiments A to C compared"), letters);
+        assert_eq!(labels("tables 5 and 6 (section 4.2.2)"), ["table 5", "table 6"]);
+        assert_eq!(labels("theorem 5.1, on small tables"), [""; 0]);
+    }
+
+    #[test]
     fn stated_numbers_are_those_of_the_table_to_their_digits() {
-        let stated = |row: &str| problems(&format!("{INDEX}| [X10] a | | | `a-b` |\n{NUMBERS}{row}\n"));
+        let stated = |row: &str| problems(&format!("{INDEX}| [X10] a | | | figure 2, `a-b` |\n{NUMBERS}{row}\n"));
         assert_eq!(stated("| 16.4 % | `a-b` | who = x; rows, all = 10 | error |"), [""; 0]);
         assert_eq!(stated("| 0.16 | `a-b` | who = x | error |"), [""; 0]);
         assert_eq!(stated("| 3 | `a-b` | who = y | error |"), [""; 0]);

@@ -60,22 +60,23 @@ pub fn hear_extremes(
     Ok([lane(0), lane(1)])
 }
 
-/// Two sums at once, as of the sizes of both sides of a cut. By custodian and sum.
-pub fn hear_sums(own: &[[u64; 2]], coins: &mut Coins) -> Result<Vec<HeardTerm>, Fault> {
+/// Two sums at once, as of the sizes of both sides of a cut: the totals, and terms by custodian and
+/// sum.
+pub fn hear_sums(own: &[[u64; 2]], coins: &mut Coins) -> Result<(Vec<u64>, Vec<HeardTerm>), Fault> {
     let inquiries = own.iter().map(|own| Sums::new(own.to_vec())).collect();
-    let (_, heard) = listen(inquiries, By::Ring(Chances::default()), coins)?;
+    let (concluded, heard) = listen(inquiries, By::Ring(Chances::default()), coins)?;
     let mut terms = Vec::with_capacity(2 * own.len());
     for (custodian, own) in own.iter().enumerate() {
         for (lane, &own) in own.iter().enumerate() {
             terms.extend(heard.word(custodian, 0, lane).map(|passed_on| HeardTerm { own, passed_on }));
         }
     }
-    Ok(terms)
+    Ok((concluded.output, terms))
 }
 
 /// The sums by which a median is found, one after the other: how many values there are, and how
-/// many lie at or below each probe. By custodian.
-pub fn hear_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<Vec<HeardTerm>, Fault> {
+/// many lie at or below each probe. The median, and the terms by custodian.
+pub fn hear_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<(Option<u64>, Vec<HeardTerm>), Fault> {
     let inquiries = own.iter().map(|own| Medians::new(vec![(own.clone(), domain)])).collect();
     let (concluded, heard) = listen(inquiries, By::Ring(Chances::default()), coins)?;
     let probes = values_probed(domain, &concluded);
@@ -86,7 +87,7 @@ pub fn hear_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<V
             terms.extend(heard.word(custodian, ask, 0).map(|passed_on| HeardTerm { own, passed_on }));
         }
     }
-    Ok(terms)
+    Ok((concluded.output.first().copied().flatten(), terms))
 }
 
 /// The union of items, repetitions kept: the leader's first, what comes back to it last.
@@ -138,7 +139,8 @@ mod tests {
     #[test]
     fn both_sums_of_all_custodians_are_heard_and_hidden() {
         let mut coins = Coins::danger_from_seed(5);
-        let terms = hear_sums(&[[3, 4], [0, 7], [5, 0]], &mut coins).unwrap();
+        let (totals, terms) = hear_sums(&[[3, 4], [0, 7], [5, 0]], &mut coins).unwrap();
+        assert_eq!(totals, [8, 11]);
         assert_eq!(terms.iter().map(|term| term.own).collect::<Vec<_>>(), [3, 4, 0, 7, 5, 0]);
         assert!(terms.iter().all(|term| term.passed_on != term.own), "{terms:?}");
         // From one custodian to the next, the words grow by what the next one has; between the last
@@ -153,7 +155,8 @@ mod tests {
     #[test]
     fn terms_of_sums_are_hidden_and_those_that_are_passed_on_are_counts() {
         let mut coins = Coins::danger_from_seed(2);
-        let terms = hear_median(&[vec![0, 1, 1], vec![], vec![3, 3]], 4, &mut coins).unwrap();
+        let (median, terms) = hear_median(&[vec![0, 1, 1], vec![], vec![3, 3]], 4, &mut coins).unwrap();
+        assert_eq!(median, Some(1));
         // Five values; at or below 1 there are three, so the median is at most 1; below it one.
         let own: Vec<u64> = terms.iter().map(|term| term.own).collect();
         assert_eq!(own, [3, 3, 1, 0, 0, 0, 2, 0, 0]);

@@ -17,6 +17,24 @@ studio.say = (text) => {
   document.getElementById("status").textContent = text;
 };
 
+// Work that ends shows its page anew. Where the reader goes elsewhere meanwhile, that page is shown: of two requests that
+// replace the page, the later one would find it replaced already, and do nothing.
+let wanted = null;
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt, target, xhr } = event.detail;
+  if (target?.id !== "app") return;
+  if (elt.id !== "job") {
+    const job = document.getElementById("job");
+    if (job) htmx.trigger(job, "htmx:abort");
+    wanted = xhr;
+  } else if (wanted) {
+    event.preventDefault();
+  }
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.xhr === wanted) wanted = null;
+});
+
 studio.load = (path) => htmx.ajax("GET", path, { target: "#app", swap: "outerHTML" });
 
 document.addEventListener("DOMContentLoaded", () => {

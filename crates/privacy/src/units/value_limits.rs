@@ -153,10 +153,10 @@ mod tests {
         let mut several = 0;
         for seed in seeds(2000) {
             let mut rng = StdRng::seed_from_u64(seed);
-            let (classes, values) = (rng.random_range(1..4u32), rng.random_range(1..9u32));
-            let units: Vec<Vec<(u32, u32)>> = (0..rng.random_range(0..14))
+            let (classes, values) = (rng.random_range(1..3u32), rng.random_range(1..13u32));
+            let units: Vec<Vec<(u32, u32)>> = (0..rng.random_range(0..24))
                 .map(|_| {
-                    let rows = 0..rng.random_range(0..7);
+                    let rows = 0..rng.random_range(0..4);
                     rows.map(|_| (rng.random_range(0..classes), rng.random_range(0..values))).collect()
                 })
                 .collect();

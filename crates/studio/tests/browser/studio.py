@@ -5,6 +5,7 @@ Usage: studio.py PROGRAM EXAMPLES CHROMIUM AXE [SCREENSHOTS]
 Every scenario starts a studio of its own in a folder of its own. A scenario that fails prints what it saw.
 """
 
+import contextlib
 import csv
 import http.server
 import io
@@ -297,6 +298,40 @@ def cancel_a_search(browser):
     return studio, page
 
 
+def a_click_while_work_ends(browser):
+    studio = Studio(["hospital/patients.csv", "hospital/policy.toml"], ["policy.toml"])
+    page = enter(browser, studio)
+
+    def late(milliseconds):
+        def answer(route):
+            page.wait_for_timeout(milliseconds)
+            with contextlib.suppress(Exception):  # A request that was given up has no answer.
+                route.continue_()
+
+        return answer
+
+    again = """() => {
+        const job = document.createElement('div');
+        job.id = 'job';
+        for (const [name, value] of [['get', '/data'], ['trigger', 'load'], ['target', '#app'], ['swap', 'outerHTML']])
+            job.setAttribute('hx-' + name, value);
+        document.getElementById('main').append(job);
+        htmx.process(job);
+    }"""
+    click = "() => document.querySelector(\"nav.steps a[href='/rules']\").click()"
+    page.route("**/data", late(500))
+    page.route("**/rules", late(1000))
+    # The work's page is on its way when the reader clicks, and the other way round.
+    for script in [f"() => {{ ({again})(); ({click})(); }}", f"() => {{ ({click})(); ({again})(); }}"]:
+        page.evaluate(script)
+        page.wait_for_selector("#app[data-page='rules'] #main h1")
+        page.wait_for_timeout(800)
+        expect(page.locator("#app")).to_have_attribute("data-page", "rules")
+        step(page, "data")
+    page.unroute_all()
+    return studio, page
+
+
 def find_a_breach(browser):
     files = [f"departments/{name}" for name in os.listdir(os.path.join(EXAMPLES, "departments")) if name[-2:] != "md"]
     studio = Studio(files, ["revenue.toml"])
@@ -496,6 +531,7 @@ SCENARIOS = [
     drag_a_hierarchy,
     awkward_names,
     cancel_a_search,
+    a_click_while_work_ends,
     find_a_breach,
     another_program_on_the_port,
     by_keyboard_alone,

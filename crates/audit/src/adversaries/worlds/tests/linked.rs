@@ -46,10 +46,12 @@ impl Made {
     }
 }
 
+fn named<'a>(tables: &[&'a Made]) -> Vec<Released<'a>> {
+    tables.iter().zip(["1", "2", "3"]).map(|(made, name)| made.released(name)).collect()
+}
+
 fn at_risk(tables: &[&Made], people: &Table) -> Vec<u32> {
-    let names = ["1", "2", "3"];
-    let tables: Vec<Released<'_>> = tables.iter().zip(names).map(|(made, name)| made.released(name)).collect();
-    let found = attack(&tables, Some(people));
+    let found = attack(&named(tables), Some(people));
     assert_eq!(found.details["exact"], json!(true), "{found:?}");
     found.people_at_risk
 }
@@ -197,7 +199,7 @@ fn a_value_that_no_release_says_of_a_person_is_not_certain() {
     let tables = [one.released("1"), Released { suppressed: 1, ..two.released("2") }];
     let attacker =
         Attacker { people: Some(&people), columns: Columns::All, prior: &[], joint: &[], progress: &NoProgress };
-    let found = run("t", &tables, attacker).unwrap().unwrap();
+    let found = run("t", &tables, attacker).unwrap().remove(0);
     assert_eq!(found.people_at_risk, [0, 1], "{found:?}");
     assert_eq!((&found.details["exact"], &found.details["not_in_all"]), (&json!(true), &json!(1)), "{found:?}");
 }
@@ -368,8 +370,78 @@ fn a_list_without_the_linking_column_hides_nobody_who_is_exposed() {
         table(&["a", "b", "s"], &[["1", "p", first], ["1", "q", second], ["5", "p", third], ["5", "q", fourth]])
     };
     assert_eq!(at_risk(&[&one, &two], &people(["x", "y", "y", "x"])), [0, 1, 2, 3]);
-    // Other people than those of the tables: nothing false is certain.
-    let tables = [one.released("1"), two.released("2")];
-    let found = attack(&tables, Some(&people(["y", "x", "x", "y"])));
+    // No row of the second table is of these people: nothing false is certain.
+    assert!(at_risk(&[&one, &two], &people(["y", "x", "x", "y"])).is_empty());
+}
+
+/// c is known of everyone, and labels of it overlap: the third person, who has q and c 1 as the
+/// first two, is not in the class of c 1 but in the other one.
+#[test]
+fn a_label_that_covers_a_known_value_is_not_the_statement_of_everyone_with_it() {
+    let one = [["0", "1", "q"], ["0", "1", "q"], ["*", "*", "q"], ["*", "*", "r"]];
+    let one = Made::new(&["a", "c", "s"], &["a", "c"], &one, 1);
+    let two = Made::new(&["b", "c"], &["b"], &[["*", "1"], ["*", "1"], ["*", "1"], ["*", "2"]], 1);
+    let people = [["0", "x", "1", "q"], ["0", "x", "1", "q"], ["5", "x", "1", "q"], ["5", "x", "2", "r"]];
+    assert_eq!(at_risk(&[&two, &one], &table(&["a", "b", "c", "s"], &people)), [0, 1]);
+}
+
+/// The list lacks c, and the second person has q in two rows of their class, of which one is theirs
+/// in the other release too.
+#[test]
+fn a_list_without_the_linking_column_leaves_several_rows_to_a_person() {
+    let one = [["1", "m", "q"], ["1", "n", "q"], ["1", "k", "r"], ["5", "m", "r"]];
+    let one = Made::new(&["a", "c", "s"], &["a"], &one, 1);
+    let two = [["x", "m", "q"], ["x", "m", "r"], ["y", "n", "q"], ["y", "k", "r"]];
+    let two = Made::new(&["b", "c", "s"], &["b"], &two, 1);
+    let people = [["1", "x", "q"], ["1", "y", "q"], ["1", "y", "r"], ["5", "x", "r"]];
+    let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
+    let found = at_risk(&[&one, &two], &table(&["a", "b", "s"], &people));
+    assert_eq!(found, [0, 3]);
+    assert_eq!(found, worlds(&[&one, &two], &table(&["a", "b"], &without)));
+}
+
+/// A column changed in between, so that no row of the second and the fourth person is in both
+/// releases: the others are linked all the same.
+#[test]
+fn people_whose_rows_cannot_be_linked_hide_nobody_else() {
+    let one =
+        Made::new(&["a", "c", "s"], &["a"], &[["1", "m", "x"], ["1", "n", "y"], ["5", "k", "y"], ["5", "l", "x"]], 1);
+    let two =
+        Made::new(&["b", "c", "s"], &["b"], &[["p", "m", "x"], ["p", "k", "y"], ["q", "z", "y"], ["q", "w", "x"]], 1);
+    let people = [["1", "p", "x"], ["1", "q", "y"], ["5", "p", "y"], ["5", "q", "x"]];
+    let tables = named(&[&one, &two]);
+    let found = attack(&tables, Some(&table(&["a", "b", "s"], &people)));
+    assert_eq!(found.people_at_risk, [0, 2], "{found:?}");
+    // Who does not know the values compares s alone, which is said.
+    let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
+    let found = attack(&tables, Some(&table(&["a", "b"], &without)));
     assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+    assert!(found.notes.iter().any(|note| note.text.contains("no table fits all releases so")), "{found:?}");
+}
+
+/// The second release has no s, and a person more: that does not hide which c is whose.
+#[test]
+fn a_release_without_the_attribute_and_with_other_people_links_rows() {
+    let one = Made::new(&["a", "c", "s"], &["a"], &[["1", "m", "x"], ["1", "n", "y"]], 1);
+    let two = Made::new(&["b", "c"], &["b"], &[["p", "m"], ["q", "n"], ["r", "n"]], 1);
+    let people = [["1", "p", "x"], ["1", "q", "y"]];
+    assert_eq!(at_risk(&[&two, &one], &table(&["a", "b", "s"], &people)), [0, 1]);
+    let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
+    assert_eq!(at_risk(&[&two, &one], &table(&["a", "b"], &without)), [0, 1]);
+    // Without a list it is left out, which is said.
+    let found = attack(&named(&[&two, &one]), None);
+    assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+    assert!(found.notes.iter().any(|note| note.text.contains("another number")), "{found:?}");
+}
+
+/// Which of two people stayed is known, and of the one who came the newest release tells a rounded
+/// value alone: what the old one says of others of their cells is not theirs.
+#[test]
+fn an_exact_value_of_an_earlier_release_is_not_that_of_who_came() {
+    let old = Made::new(&["a", "s"], &["a"], &[["0..9", "900"]], 1);
+    let new = Made::new(&["a", "s"], &["a"], &[["0..9", "1000"], ["0..9", "1000"]], 1000);
+    let tables = named(&[&old, &new]).into_iter().map(|table| Released { custodian: Some(0), ..table });
+    let tables: Vec<Released<'_>> = tables.collect();
+    let found = attack(&tables, Some(&table(&["a", "s"], &[["1", "900"], ["1", "1100"]])));
+    assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[0, 1][..], &json!(true)), "{found:?}");
 }

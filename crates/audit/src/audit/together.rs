@@ -134,3 +134,42 @@ fn worst_pair(two: &[CombinationGroup], run: impl Fn(&CombinationGroup) -> Findi
     let worst = found.min_by_key(|finding| (finding.effective_l, u64::MAX - finding.at_risk))?;
     Some(WorstPair { releases: worst.releases, at_risk: worst.at_risk, effective_l: worst.effective_l })
 }
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_release::Codebook;
+    use hedgerow_table::{Bound, Table};
+
+    use super::*;
+    use crate::adversaries::testing::classes;
+
+    /// Three releases of one name, the first of which rounds: the other two are compared, each
+    /// person alone in two cells that have one value in common.
+    #[test]
+    fn correlation_compares_those_releases_that_have_one_precision() {
+        let rounded = [["u", "1000"], ["u", "2000"], ["u", "3000"], ["u", "2000"]];
+        let mut codebook = Codebook::new();
+        for middle in [1000, 2000, 3000] {
+            let [low, high] = [middle - 500, middle + 500].map(|end| Some(Bound::Integer(end)));
+            codebook.insert("s", &middle.to_string(), &Cover::Interval { low, high }).unwrap();
+        }
+        codebook.mark_coarse("s", []);
+        let rounded = classes(&["c", "s"], &rounded);
+        let one = classes(&["a", "s"], &[["0", "900"], ["0", "2000"], ["1", "3000"], ["1", "2000"]]);
+        let two = classes(&["b", "s"], &[["x", "900"], ["x", "3000"], ["y", "2000"], ["y", "2000"]]);
+        let tables = [
+            Released { codebook: Some(&codebook), ..Released::of("r", &rounded) },
+            Released::of("r", &one),
+            Released::of("r", &two),
+        ];
+        let people =
+            [["0", "x", "u", "900"], ["0", "y", "u", "2000"], ["1", "x", "u", "3000"], ["1", "y", "u", "2000"]];
+        let people = Table::from_texts(&["a", "b", "c", "s"], &people.map(|row| row.to_vec()));
+        let options = AuditOptions { people: Some(&people), ..AuditOptions::default() };
+        let found = together("s", &tables, &options, &|_| true).unwrap();
+        let found: Vec<&Finding> = found.iter().filter(|finding| finding.adversary == Adversary::Correlation).collect();
+        let at_risk: Vec<u64> = found.iter().map(|finding| finding.at_risk).collect();
+        assert_eq!(at_risk, [0, 0, 4], "{found:?}");
+        assert!(found[..2].iter().all(|finding| finding.notes[0].text.contains("precision")), "{found:?}");
+    }
+}

@@ -248,5 +248,6 @@ fn the_source_is_read_with_what_links_the_rows_of_others() {
     let of_gate = of_gate.iter().find(|finding| finding.adversary == Adversary::Worlds).unwrap();
     assert!(of_gate.details["assumed"].as_str().unwrap().contains("not all people can be in r0 and r1"), "{of_gate:?}");
     let of_audit = worlds(&case.audit(&policy, &case.path("p.csv")), "s");
-    assert_eq!(of_gate.details, of_audit.details);
+    assert!(of_audit.details["assumed"].as_str().unwrap().contains("not all people can be in"), "{of_audit:?}");
+    assert_eq!((of_gate.at_risk, &of_gate.details["exact"]), (of_audit.at_risk, &of_audit.details["exact"]));
 }

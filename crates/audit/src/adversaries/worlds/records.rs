@@ -102,36 +102,22 @@ impl Records {
         let mut finders: Vec<Finder<'_>> =
             contents.iter().map(|contents| Finder { contents, by_known: HashMap::new() }).collect();
         let mut pairs = 0;
-        let mut records = Vec::with_capacity(people.len());
+        let mut records: Vec<Vec<u32>> = Vec::with_capacity(people.len());
         let mut count = 0;
-        for (person, labels) in people.iter().enumerate() {
-            let mut drafts = vec![RecordDraft { said: Vec::new(), labels: labels.to_vec() }];
-            for (table, finder) in finders.iter_mut().enumerate() {
-                let mut next = Vec::new();
-                for draft in drafts {
-                    let found = finder.fitting(&draft.labels, &mut all.labels, &mut pairs)?;
-                    let (there, elsewhere) = match found.len() {
-                        0 => (Vec::new(), vec![(UNSAID, draft.labels)]),
-                        1 => (found, Vec::new()),
-                        _ => found.into_iter().partition(|(own, _)| is_there(person, table, finder.contents, *own)),
-                    };
-                    let fitting = if there.is_empty() { elsewhere } else { there };
-                    next.extend(fitting.into_iter().map(|(statement, labels)| {
-                        let said = [draft.said.as_slice(), &[statement]].concat();
-                        RecordDraft { said, labels }
-                    }));
+        // What does not depend on where people can be.
+        let mut sure: HashMap<&[u32], usize> = HashMap::new();
+        for (person, &labels) in people.iter().enumerate() {
+            let own = match sure.get(labels) {
+                Some(&other) => records[other].clone(),
+                None => {
+                    let is_there = |table: usize, statement| is_there(person, table, &contents[table], statement);
+                    let (own, is_sure) = self.of_person(labels, &mut finders, &mut all.labels, &mut pairs, is_there)?;
+                    if is_sure {
+                        sure.insert(labels, person);
+                    }
+                    own
                 }
-                drafts = next;
-                if drafts.len() > TRUE_MAX {
-                    return None;
-                }
-            }
-            let mut own: Vec<u32> = drafts.iter().filter_map(|draft| self.numbers.get(&draft.said).copied()).collect();
-            own.sort_unstable();
-            own.dedup();
-            if own.is_empty() {
-                own.push(self.len() as u32);
-            }
+            };
             count += own.len();
             if count > RECORDS_MAX {
                 return None;
@@ -139,6 +125,47 @@ impl Records {
             records.push(own);
         }
         Some(records)
+    }
+
+    /// The same of one person, and whether it is so wherever they are.
+    fn of_person(
+        &self,
+        known: &[u32],
+        finders: &mut [Finder<'_>],
+        labels: &mut [Labels],
+        pairs: &mut usize,
+        is_there: impl Fn(usize, u32) -> bool,
+    ) -> Option<(Vec<u32>, bool)> {
+        let mut drafts = vec![RecordDraft { said: Vec::new(), labels: known.to_vec() }];
+        let mut is_sure = true;
+        for (table, finder) in finders.iter_mut().enumerate() {
+            let mut next = Vec::new();
+            for draft in drafts {
+                let found = finder.fitting(&draft.labels, labels, pairs)?;
+                is_sure &= found.len() <= 1;
+                let (there, elsewhere) = match found.len() {
+                    0 => (Vec::new(), vec![(UNSAID, draft.labels)]),
+                    1 => (found, Vec::new()),
+                    _ => found.into_iter().partition(|(statement, _)| is_there(table, *statement)),
+                };
+                let fitting = if there.is_empty() { elsewhere } else { there };
+                next.extend(fitting.into_iter().map(|(statement, labels)| {
+                    let said = [draft.said.as_slice(), &[statement]].concat();
+                    RecordDraft { said, labels }
+                }));
+            }
+            drafts = next;
+            if drafts.len() > TRUE_MAX {
+                return None;
+            }
+        }
+        let mut own: Vec<u32> = drafts.iter().filter_map(|draft| self.numbers.get(&draft.said).copied()).collect();
+        own.sort_unstable();
+        own.dedup();
+        if own.is_empty() {
+            own.push(self.len() as u32);
+        }
+        Some((own, is_sure))
     }
 }
 

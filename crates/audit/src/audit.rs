@@ -2,29 +2,26 @@
 //! claims.
 
 mod shown_rows;
+mod together;
 
 use std::borrow::Borrow;
 
 use hashbrown::HashSet;
 use hedgerow_release::{JointShare, Release, ReleaseTables, ReleasedClasses};
-use hedgerow_table::{Cover, NoProgress, Progress, Table, TableError};
+use hedgerow_table::{NoProgress, Progress, Table, TableError};
 use serde::Serialize;
 
 use self::shown_rows::rows_of;
+use self::together::{shared, together};
 use crate::Adversary;
 use crate::adversaries::correlation::Weights;
 use crate::adversaries::intersection::Question;
 use crate::adversaries::minimality::HowMade;
-use crate::adversaries::worlds::{Attacker, Columns, Released, written};
-use crate::adversaries::{
-    attribute, composition, consistency, correlation, definetti, difference, independence, intersection, linker,
-    minimality, worlds,
-};
-use crate::combined_view::{CombinationGroup, CombinedView, pairs};
-use crate::finding::{Finding, Needs, WorstPair};
+use crate::adversaries::worlds::{Attacker, Columns, Released};
+use crate::adversaries::{attribute, consistency, definetti, difference, intersection, linker, minimality, worlds};
+use crate::finding::Finding;
 use crate::kinds::{Joinable, kind};
 use crate::linked::{Linked, ROWS_COUNTED, ROWS_COUNTED_LINKED};
-use crate::overlap::overlap;
 use crate::people::is_known;
 use crate::unread::unread_labels;
 
@@ -203,10 +200,9 @@ fn run(releases: &[OpenedRelease<'_>], options: &AuditOptions<'_>) -> Result<Aud
         findings.extend(minimal(releases, options, requested(Adversary::Minimality))?);
     }
     let released = released(releases, &named, options);
-    let combined: Vec<(&str, &ReleasedClasses)> =
-        tables.iter().copied().filter(|(_, classes)| !is_looked_at(classes)).collect();
+    let combined: Vec<Released<'_>> = released.iter().copied().filter(|table| !is_looked_at(table.classes)).collect();
     for protect in shared(&combined) {
-        findings.extend(together(protect, &combined, &released, options, &wanted)?);
+        findings.extend(together(protect, &combined, options, &wanted)?);
     }
     if wanted(Adversary::Worlds) {
         findings.extend(every_world(&released, options)?);
@@ -406,121 +402,6 @@ fn is_breach(finding: &Finding, options: &AuditOptions<'_>) -> bool {
             few(finding.effective_l, values) || few(pair, values) || confident
         }
     }
-}
-
-/// The sensitive attributes that at least two of the tables hold.
-fn shared<'a>(tables: &[(&'a str, &'a ReleasedClasses)]) -> Vec<&'a str> {
-    let mut names: Vec<&str> =
-        tables.iter().flat_map(|(_, table)| table.sensitive.iter().map(|sensitive| sensitive.name.as_str())).collect();
-    names.sort_unstable();
-    let mut shared: Vec<&str> =
-        names.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect();
-    shared.dedup();
-    shared
-}
-
-fn together<'a>(
-    protect: &'a str,
-    tables: &[(&'a str, &'a ReleasedClasses)],
-    released: &[Released<'_>],
-    options: &AuditOptions<'_>,
-    wanted: &dyn Fn(Adversary) -> bool,
-) -> Result<Vec<Finding>, TableError> {
-    let mut combined = CombinedView::new(protect, tables);
-    let (all, two) = match options.people {
-        Some(people) => {
-            let mut all = combined.people(people)?;
-            let coarse = |table: &Released<'_>| table.codebook.is_some_and(|codebook| codebook.is_coarse(protect));
-            combined.is_coarse = released.iter().any(coarse);
-            combined.mark_lacking(&mut all, |name| {
-                let of_name = released.iter().filter(|table| table.name == name);
-                of_name.map(|table| table.suppressed).max().unwrap_or(0)
-            });
-            let two = if all.sides.len() > 2 {
-                pairs(all.sides.len()).map(|pair| all.only(pair)).collect()
-            } else {
-                Vec::new()
-            };
-            (all, two)
-        }
-        None => {
-            let (mut all, mut two) = combined.cells();
-            for group in std::iter::once(&mut all).chain(&mut two) {
-                worlds::keep_meeting(protect, released, &combined.names(&group.sides), group, options.progress)?;
-            }
-            (all, two)
-        }
-    };
-    let mut findings = Vec::new();
-    if let Some(why) = not_comparable(protect, &combined, released) {
-        let mut by_text = vec![Adversary::Independence, Adversary::Composition];
-        // Without people it is not run, unless it is named.
-        if options.people.is_some() || options.adversaries.contains(&Adversary::Correlation) {
-            by_text.insert(1, Adversary::Correlation);
-        }
-        for adversary in by_text.into_iter().filter(|adversary| wanted(*adversary)) {
-            let mut finding = Finding::new(adversary, combined.names(&all.sides), Some(protect));
-            finding.note(why.clone());
-            findings.push(finding);
-        }
-        return Ok(findings);
-    }
-    if wanted(Adversary::Independence) {
-        let mut finding = independence::run(&combined, &all, options.table);
-        finding.worst_pair = worst_pair(&two, |pair| independence::run(&combined, pair, false));
-        findings.push(finding);
-    }
-    if wanted(Adversary::Correlation) && options.people.is_some() {
-        findings.extend(pairs(all.sides.len()).map(|pair| correlation::run(&combined, &all, pair, options.weights)));
-    } else if options.adversaries.contains(&Adversary::Correlation) {
-        let mut finding = Finding::new(Adversary::Correlation, combined.names(&all.sides), Some(protect));
-        finding.note_needs(Needs::People, "this adversary knows how many people are in each two cells");
-        findings.push(finding);
-    }
-    if wanted(Adversary::Composition) {
-        let mut finding = composition::run(&combined, &all);
-        finding.worst_pair = worst_pair(&two, |pair| composition::run(&combined, pair));
-        findings.push(finding);
-    }
-    for finding in &mut findings {
-        finding.count_below(options.l);
-    }
-    Ok(findings)
-}
-
-/// Why the values of several releases cannot be compared as texts: one text covers different values
-/// in two of them, or two texts have a value in common.
-fn not_comparable(protect: &str, combined: &CombinedView<'_>, released: &[Released<'_>]) -> Option<String> {
-    const COMPARED_MAX: usize = 1000;
-    let mut covers: Vec<(&str, Option<&Cover>)> = Vec::new();
-    let mut is_mixed = false;
-    for side in &combined.sides {
-        let table = released.iter().find(|table| table.name == side.name)?;
-        let codebook = table.codebook.filter(|codebook| codebook.is_coarse(protect));
-        let texts = side.sensitive.values.iter();
-        covers.extend(texts.map(|text| (text.as_str(), codebook.and_then(|codebook| codebook.cover(protect, text)))));
-        is_mixed |= codebook.is_some();
-    }
-    if !is_mixed {
-        return None;
-    }
-    covers.sort_unstable_by_key(|(text, _)| *text);
-    covers.dedup();
-    let alike = covers.windows(2).any(|two| two[0].0 == two[1].0);
-    let cover = |(text, cover): &(&str, Option<&Cover>)| cover.map_or_else(|| written(text), |cover| cover.clone());
-    let values: Vec<Cover> = covers.iter().map(cover).collect();
-    let overlapping =
-        || values.len() > COMPARED_MAX || pairs(values.len()).any(|[one, two]| overlap(&values[one], &values[two]));
-    (alike || overlapping()).then(|| {
-        format!("the releases state `{protect}` at different precision: its texts are not compared here, `worlds` compares what they cover")
-    })
-}
-
-/// The two releases that leave the fewest values, or expose the most people.
-fn worst_pair(two: &[CombinationGroup], run: impl Fn(&CombinationGroup) -> Finding) -> Option<WorstPair> {
-    let found = two.iter().map(run).filter(|finding| finding.effective_l.is_some());
-    let worst = found.min_by_key(|finding| (finding.effective_l, u64::MAX - finding.at_risk))?;
-    Some(WorstPair { releases: worst.releases, at_risk: worst.at_risk, effective_l: worst.effective_l })
 }
 
 /// The tables of each release joined; and, when requested by name, those of all releases, as views

@@ -27,9 +27,14 @@ pub(crate) const ELSEWHERE: u32 = u32::MAX;
 /// One release among others.
 #[derive(Debug)]
 pub(crate) struct ReleaseSide<'a> {
+    /// Its position among all tables.
+    pub(crate) table: usize,
     pub(crate) name: &'a str,
     pub(crate) classes: &'a ReleasedClasses,
     pub(crate) sensitive: &'a SensitiveCounts,
+    /// It states the attribute coarser than its source has it: true values are not among those that
+    /// are released.
+    pub(crate) is_coarse: bool,
     /// From the release's own codes to the common vocabulary.
     common: Vec<u32>,
     /// Rows per value of the common vocabulary.
@@ -83,6 +88,13 @@ pub(crate) struct CombinationGroup {
 }
 
 impl CombinationGroup {
+    /// The true value of people, where it is known and can be compared with those that these
+    /// releases show.
+    pub(crate) fn truth_of(&self, combined: &CombinedView<'_>, combination: &Combination) -> Option<u32> {
+        let is_coarse = || self.sides.iter().any(|&side| combined.sides[side].is_coarse);
+        combination.truth.filter(|_| !is_coarse())
+    }
+
     /// The views of some people in the releases that have them for sure, each with its side. `None`
     /// where they are not in every release.
     pub(crate) fn sure_views<'v>(
@@ -90,7 +102,7 @@ impl CombinationGroup {
         combined: &'v CombinedView<'_>,
         combination: &Combination,
     ) -> Option<Vec<(&'v ReleaseSide<'v>, &'v PersonView)>> {
-        let truth = combined.truth_of(combination);
+        let truth = self.truth_of(combined, combination);
         let mut sure = Vec::with_capacity(self.sides.len());
         for ((&side, &view), may_lack) in self.sides.iter().zip(&combination.views).zip(&self.may_lack) {
             let side = &combined.sides[side];
@@ -122,7 +134,7 @@ impl CombinationGroup {
                 lacking.join(" and ")
             ));
         }
-        let is_true = self.combinations.iter().all(|combination| combined.truth_of(combination).is_some());
+        let is_true = self.combinations.iter().all(|own| self.truth_of(combined, own).is_some());
         let is_full = |position: usize| {
             !is_true
                 && !self.may_lack[position]
@@ -169,46 +181,40 @@ pub(crate) struct CombinedView<'a> {
     /// The common vocabulary.
     pub(crate) values: Vec<String>,
     pub(crate) sides: Vec<ReleaseSide<'a>>,
-    /// Some release states the attribute coarser than its source has it: true values are not among
-    /// those that are released.
-    pub(crate) is_coarse: bool,
 }
 
 impl<'a> CombinedView<'a> {
-    /// Those of the tables that hold `protect` as a sensitive attribute.
-    pub(crate) fn new(protect: &'a str, tables: &[(&'a str, &'a ReleasedClasses)]) -> CombinedView<'a> {
-        let holding = tables.iter().filter_map(|&(name, classes)| Some((name, classes, classes.sensitive(protect)?)));
-        let holding: Vec<_> = holding.collect();
+    /// Those of the tables that hold `protect` as a sensitive attribute, each with its name and
+    /// whether it states the attribute coarser than its source.
+    pub(crate) fn new(protect: &'a str, tables: &[(&'a str, &'a ReleasedClasses, bool)]) -> CombinedView<'a> {
+        let holding = tables.iter().enumerate();
+        let holding: Vec<_> =
+            holding.filter_map(|(at, &(_, classes, _))| Some((at, classes.sensitive(protect)?))).collect();
         let mut values: Vec<String> =
-            holding.iter().flat_map(|(_, _, sensitive)| sensitive.values.iter().cloned()).collect();
+            holding.iter().flat_map(|(_, sensitive)| sensitive.values.iter().cloned()).collect();
         values.sort_unstable();
         values.dedup();
-        let sides = holding.into_iter().map(|(name, classes, sensitive)| {
+        let sides = holding.into_iter().map(|(table, sensitive)| {
+            let (name, classes, is_coarse) = tables[table];
             let code = |value: &String| values.binary_search(value).expect("collected above") as u32;
             let common: Vec<u32> = sensitive.values.iter().map(code).collect();
             let mut totals = vec![0u64; values.len()];
             for (&code, total) in common.iter().zip(sensitive.totals()) {
                 totals[code as usize] += total;
             }
-            ReleaseSide { name, classes, sensitive, common, totals, views: Vec::new() }
+            ReleaseSide { table, name, classes, sensitive, is_coarse, common, totals, views: Vec::new() }
         });
         let sides = sides.collect();
-        CombinedView { protect, values, sides, is_coarse: false }
-    }
-
-    /// The true value of people, where it is known and can be compared with those that are
-    /// released.
-    pub(crate) fn truth_of(&self, combination: &Combination) -> Option<u32> {
-        combination.truth.filter(|_| !self.is_coarse)
+        CombinedView { protect, values, sides }
     }
 
     /// Finds the releases that may lack people who fit them, by the suppressed rows of each.
-    pub(crate) fn mark_lacking(&self, group: &mut CombinationGroup, suppressed: impl Fn(&str) -> u64) {
+    pub(crate) fn mark_lacking(&self, group: &mut CombinationGroup, suppressed: impl Fn(&ReleaseSide<'_>) -> u64) {
         let all = group.combinations.iter().map(|combination| combination.people).sum();
         let may_lack = |(position, &side): (usize, &usize)| {
             let side = &self.sides[side];
             let people = (all, group.people_who_fit(self, position));
-            most_absent(people, (side.classes.rows, suppressed(side.name))) > 0
+            most_absent(people, (side.classes.rows, suppressed(side))) > 0
         };
         group.may_lack = group.sides.iter().enumerate().map(may_lack).collect();
     }

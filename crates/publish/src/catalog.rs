@@ -12,7 +12,9 @@ use hedgerow_audit::finding::Finding;
 use hedgerow_audit::{Adversary, AuditOptions, Audited, Columns, audit};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
-use hedgerow_release::{Release, Spelling};
+use hedgerow_release::bucketized::GROUP;
+use hedgerow_release::decomposed::SubTable;
+use hedgerow_release::{Release, ReleaseTables, Spelling};
 use hedgerow_table::whole::{Partial, leftovers};
 use hedgerow_table::{InputError, NoProgress, Progress, Table, TableError};
 use hedgerow_verify::release_check::broken_claims;
@@ -380,12 +382,13 @@ impl OpenedCatalog {
         gate.catalog.is_some() || !self.others.is_empty()
     }
 
-    /// The columns by which these releases describe people. A source that has them is read with
-    /// them, whatever the policy says of them: the adversary may know all.
+    /// The columns by which these releases describe people, and those that they show beside them. A
+    /// source that has them is read with them, whatever the policy says of them: the adversary may
+    /// know the ones, and the others tell which rows of several releases are a person's.
     pub(crate) fn known_columns(&self) -> Result<HashSet<String>, PublishError> {
         let mut names = HashSet::new();
         for (release, _) in &self.others {
-            names.extend(release.classes()?.iter().flat_map(|table| &table.quasi).map(|quasi| quasi.name.clone()));
+            names.extend(columns_of(release)?);
         }
         Ok(names)
     }
@@ -473,6 +476,30 @@ impl OpenedCatalog {
         let releases = self.others.iter().map(|(release, _)| release.name().to_owned()).collect();
         Ok(CatalogAudit { releases, known, findings, added: None, by_catalog: gate.catalog.is_some() })
     }
+}
+
+/// The columns of a release, by class, row or bucket; without those that it numbers itself.
+fn columns_of(release: &Release) -> Result<Vec<String>, TableError> {
+    let mut names: Vec<String> = Vec::new();
+    for table in release.classes()? {
+        names.extend(table.quasi.iter().map(|quasi| quasi.name.clone()));
+        names.extend(table.sensitive.iter().map(|sensitive| sensitive.name.clone()));
+    }
+    match release.tables() {
+        ReleaseTables::Generalized(tables) => {
+            let columns = tables.table.columns.iter().map(|column| &column.name);
+            names.extend(columns.filter(|name| !tables.units.contains(name)).cloned());
+        }
+        ReleaseTables::Bucketized(tables) => {
+            let columns = tables.quasi.columns.iter().map(|column| &column.name);
+            names.extend(columns.filter(|name| *name != GROUP).cloned());
+        }
+        ReleaseTables::Decomposed(tables) => {
+            names.extend(tables.tables.iter().flat_map(SubTable::attributes).map(str::to_owned));
+        }
+        ReleaseTables::Cloned(_) => {}
+    }
+    Ok(names)
 }
 
 /// A release that the catalog cannot list is not published: the next one would not be audited with

@@ -33,7 +33,7 @@ pub(crate) fn run(
     people: Option<&Table>,
 ) -> Result<Finding, TableError> {
     let mut finding = Finding::new(Adversary::Attribute, vec![name.to_owned()], Some(&sensitive.name));
-    let mut combined = CombinedView::new(&sensitive.name, &[(name, classes)]);
+    let mut combined = CombinedView::new(&sensitive.name, &[(name, classes, false)]);
     let (described, of_person) = match people {
         None => (of_buckets(&combined), Vec::new()),
         Some(people) => of_people(&mut combined, people)?,

@@ -193,7 +193,8 @@ pub(crate) fn run(
     joint.sort_unstable();
     let everyone = (0..2).all(|position| {
         let found = group.combinations.iter().filter(is_in_both);
-        are_all_rows(combined, &combined.sides[sides[position]], found.map(|own| (own, own.views[position])))
+        let found = found.map(|own| (own, own.views[position], group.truth_of(combined, own)));
+        are_all_rows(&combined.sides[sides[position]], found)
     });
     let (mut worst, mut large) = (Worst::new(), 0u64);
     let all: u64 = group.combinations.iter().map(|combination| combination.people).sum();
@@ -271,17 +272,13 @@ pub(crate) fn run(
 
 /// Whether some people, each in one class of a release, are all of its rows, with their true values
 /// where these are known.
-fn are_all_rows<'c>(
-    combined: &CombinedView<'_>,
-    side: &ReleaseSide<'_>,
-    found: impl Iterator<Item = (&'c Combination, u32)>,
-) -> bool {
+fn are_all_rows<'c>(side: &ReleaseSide<'_>, found: impl Iterator<Item = (&'c Combination, u32, Option<u32>)>) -> bool {
     let mut people = vec![0u64; side.classes.len()];
     let mut having: HashMap<(u32, u32), u64> = HashMap::new();
-    for (combination, view) in found {
+    for (combination, view, truth) in found {
         let [class] = side.views[view as usize].classes[..] else { return false };
         people[class as usize] += combination.people;
-        if let Some(truth) = combined.truth_of(combination) {
+        if let Some(truth) = truth {
             *having.entry((side.classes.bucket_of[class as usize], truth)).or_default() += combination.people;
         }
     }

@@ -19,15 +19,14 @@ fn stated<'a>(name: &'a str, classes: &'a ReleasedClasses, suppressed: u64) -> R
 
 /// The findings of the adversaries who combine releases.
 fn combined(released: &[Released<'_>], people: &Table) -> Vec<Finding> {
-    let tables: Vec<(&str, &ReleasedClasses)> = released.iter().map(|table| (table.name, table.classes)).collect();
     let options = AuditOptions { people: Some(people), ..AuditOptions::default() };
-    together("s", &tables, released, &options, &|_| true).unwrap()
+    together("s", released, &options, &|_| true).unwrap()
 }
 
 fn every_world(released: &[Released<'_>], people: &Table) -> Finding {
     let attacker =
         Attacker { people: Some(people), columns: Columns::Listed, prior: &[], joint: &[], progress: &NoProgress };
-    worlds::run("s", released, attacker).unwrap().unwrap()
+    worlds::run("s", released, attacker).unwrap().remove(0)
 }
 
 fn listed(people: &[[&str; 3]], columns: usize) -> Table {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::Adversary;
 use crate::adversaries::testing::cover;
+use crate::finding::WorstPair;
 use crate::testing::seeds;
 
 /// A release of rows with the columns `names`, the last of them sensitive. A label `low..high` is

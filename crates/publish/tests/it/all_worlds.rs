@@ -19,6 +19,8 @@ struct Table {
     counts: Vec<Vec<u64>>,
     /// By person, the classes that fit.
     fits: Vec<Vec<usize>>,
+    /// By value of `b`, the classes that cover it.
+    covering: Vec<Vec<usize>>,
     rows: u64,
     suppressed: u64,
     /// The attacker knows the class of the person looked for, and the list of people does not.
@@ -71,6 +73,7 @@ impl<'a> Worlds<'a> {
                     .collect(),
                 classes,
                 fits: people.iter().map(|person| read.classes_by(person, known)).collect(),
+                covering: by_b(read),
                 suppressed: *suppressed,
                 shown: read.tells_beyond(known),
             })
@@ -360,22 +363,17 @@ impl<'a> Worlds<'a> {
         questions
     }
 
-    /// The buckets that a person can be in, in sets that who knows every column cannot tell apart.
+    /// The buckets that a person can be in, for each value of `b` that who knows it can know.
     fn shown_to(&self, table: usize, person: usize) -> Vec<u64> {
         let own = &self.tables[table];
-        let mut sets: Vec<(Vec<usize>, u64)> = Vec::new();
-        for &class in &own.fits[person] {
-            let bit = 1 << own.classes[class].1;
-            let is_alike = |(classes, buckets): &(Vec<usize>, u64)| {
-                let meets = |&other: &usize| self.meeting[table][table].contains(&(class, other));
-                buckets & bit != 0 || classes.iter().any(meets)
-            };
-            let (alike, apart): (Vec<_>, Vec<_>) = sets.into_iter().partition(is_alike);
-            let classes = alike.iter().flat_map(|(classes, _)| classes.iter().copied()).chain([class]).collect();
-            sets = apart;
-            sets.push((classes, alike.iter().fold(bit, |all, (_, buckets)| all | buckets)));
-        }
-        sets.into_iter().map(|(_, buckets)| buckets).collect()
+        let of = |covering: &Vec<usize>| {
+            let classes = own.fits[person].iter().filter(|class| covering.contains(class));
+            classes.fold(0, |set, &class| set | 1 << own.classes[class].1)
+        };
+        let mut sets: Vec<u64> = own.covering.iter().map(of).filter(|set| *set != 0).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        sets
     }
 
     /// The statements of a table about one person and about no other; `None` where they are not in
@@ -402,15 +400,19 @@ impl<'a> Worlds<'a> {
     }
 }
 
+/// By value of `b`, the classes that cover it.
+fn by_b(read: &Read) -> Vec<Vec<usize>> {
+    ["x0", "x1", ""].map(|b| read.classes_by(&["", b, "", ""].map(str::to_owned), &["b"])).to_vec()
+}
+
 /// The classes of two tables that have a value of `b` in common.
 fn meeting(one: &Read, two: &Read) -> BTreeSet<(usize, usize)> {
-    let mut meeting = BTreeSet::new();
-    for b in ["x0", "x1", ""] {
-        let person = ["", b, "", ""].map(str::to_owned);
-        let [ones, twos] = [one, two].map(|read| read.classes_by(&person, &["b"]));
-        meeting.extend(ones.iter().flat_map(|&one| twos.iter().map(move |&two| (one, two))));
-    }
-    meeting
+    let values = by_b(one).into_iter().zip(by_b(two));
+    values
+        .flat_map(|(ones, twos)| {
+            ones.into_iter().flat_map(move |one| twos.clone().into_iter().map(move |two| (one, two)))
+        })
+        .collect()
 }
 
 fn crossed(seen: bool, before: &[BTreeSet<usize>], own: Vec<BTreeSet<usize>>) -> Vec<BTreeSet<usize>> {

@@ -233,3 +233,21 @@ fn a_sensitive_attribute_in_the_rows_of_a_decomposed_release_counts() {
     let found = case.refused(&policy, &[], "t");
     assert!(found.releases.len() > 1 && found.at_risk > 0, "{found:?}");
 }
+
+/// The policy does not mention p, and two releases of others show it: the source tells that nobody
+/// is in them.
+#[test]
+fn the_source_is_read_with_what_links_the_rows_of_others() {
+    let case = Case::new("a,b,p,s\n0,0,u,q\n0,1,u,r\n1,0,u,q\n1,1,u,r\n");
+    let p = "p = { role = \"plain\" }";
+    case.foreign("r0", "a,p,s\n0,v,q\n0,v,r\n1,v,q\n1,v,r\n", &["a = { role = \"quasi\" }", p, S]);
+    case.foreign("r1", "b,p,s\n0,v,q\n0,v,r\n1,v,q\n1,v,r\n", &["b = { role = \"quasi\" }", p, S]);
+    let policy = case.policy(&["a = { role = \"quasi\" }", S], TWO, "method = \"full-domain\"");
+    let passed = case.publish(&policy, "new", &[("a", 0)], true).unwrap();
+    let of_gate = passed.audited.unwrap().findings;
+    let of_gate = of_gate.iter().find(|finding| finding.adversary == Adversary::Worlds).unwrap();
+    assert!(of_gate.details["assumed"].as_str().unwrap().contains("not all people can be in r0 and r1"), "{of_gate:?}");
+    let of_audit = worlds(&case.audit(&policy, &case.path("p.csv")), "s");
+    assert!(of_audit.details["assumed"].as_str().unwrap().contains("not all people can be in"), "{of_audit:?}");
+    assert_eq!((of_gate.at_risk, &of_gate.details["exact"]), (of_audit.at_risk, &of_audit.details["exact"]));
+}

@@ -2,7 +2,7 @@
 
 use super::hypothesis::{Assumption, Case};
 use super::left::ValuesLeft;
-use super::listed::Setting;
+use super::setting::Setting;
 use crate::finding::{Exposure, ReleaseCells, likeliest_first, shown_in_list};
 
 impl Setting<'_> {

@@ -18,7 +18,7 @@ use super::explanation;
 use super::fewest::Solution;
 use super::hypothesis::{Assumption, Case, can_be_there, everyone, most_here};
 use super::left::{LeftRecords, ValuesLeft};
-use super::listed::Setting;
+use super::setting::Setting;
 use super::tally::{EXPLAINED_MAX, PeopleTally};
 use crate::finding::{Explanation, Exposure, Finding, ReleaseCells, likeliest_first, named};
 use crate::solver::{

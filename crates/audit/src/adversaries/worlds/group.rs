@@ -55,11 +55,17 @@ impl<'a> TableGroup<'a> {
         parts[after.saturating_sub(1)].1 as usize
     }
 
+    /// Whether a person of a case is in a table; `None` where it is not among these.
+    pub(super) fn presence(&self, case: usize, person: u32, table: usize) -> Option<Presence> {
+        let side = self.tables.iter().position(|&own| own == table)?;
+        Some(self.problem.profiles[self.profile(case, person)].presence[side])
+    }
+
     /// The records left to a person of a case, for each combination of classes that the attacker
     /// can know; and whether they may have been suppressed. A combination that leaves their true
     /// record out, where it is known, is not so: they are not in that class, or not all people are
     /// in the tables.
-    pub(super) fn alternatives(&self, case: usize, person: u32, truth: Option<u32>) -> (Vec<LeftRecords>, bool) {
+    pub(super) fn alternatives(&self, case: usize, person: u32, truth: Option<&[u32]>) -> (Vec<LeftRecords>, bool) {
         let number = self.profile(case, person);
         let profile = &self.problem.profiles[number];
         let alike = self.alike.get(&profile.presence);
@@ -95,7 +101,7 @@ impl<'a> TableGroup<'a> {
             }
             let is_so = |left: &LeftRecords| match truth {
                 None => !left.records.is_empty(),
-                Some(truth) => left.records.iter().any(|(record, _, _)| *record == truth),
+                Some(truth) => left.records.iter().any(|(record, _, _)| truth.contains(record)),
             };
             all.into_iter().filter(is_so).collect()
         };

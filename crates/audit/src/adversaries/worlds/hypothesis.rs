@@ -10,14 +10,25 @@ use hedgerow_table::{Progress, TableError};
 use crate::people::most_absent;
 use crate::solver::{Beside, Layers, Network, PeopleProfile, Presence, Side, WorldProblem, solve};
 
-/// People who fit the same classes of all tables, and have the same true value where it is known.
+/// People who fit the same classes of all tables, and of whom the same is known to be true.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Case {
     /// By table, the place.
     pub(super) places: Vec<u32>,
-    /// The number of values stands for one that no table has.
-    pub(super) truth: Option<u32>,
+    /// The values of which one is true of them, ascending: several where the list of people says
+    /// less than the tables do. The number of values stands for one that no table has.
+    pub(super) truth: Option<Vec<u32>>,
     pub(super) people: u32,
+}
+
+impl Case {
+    /// What a table says of the values that can be true of them.
+    pub(super) fn said_of(&self, side: &Side) -> Option<Vec<u32>> {
+        let mut said: Vec<u32> = self.truth.as_ref()?.iter().map(|&value| side.statements.of(value)).collect();
+        said.sort_unstable();
+        said.dedup();
+        Some(said)
+    }
 }
 
 /// An assumption about the people in a table.
@@ -83,10 +94,10 @@ pub(super) fn everyone(cases: &[Case]) -> Vec<u32> {
 /// Whether some people, all but `absent` of them, can be in the classes of a table with their true
 /// values. Where every class is a bucket of its own, [`most_here`] has decided that; elsewhere
 /// classes have rows of their own beside the values of their buckets.
-pub(super) fn can_be_there(
+pub(super) fn can_be_there<'c>(
     side: &Side,
     table: usize,
-    cases: &[Case],
+    cases: &'c [Case],
     people: &[u32],
     absent: u64,
     progress: &dyn Progress,
@@ -94,18 +105,21 @@ pub(super) fn can_be_there(
     if side.buckets() == side.sizes.len() {
         return Ok(true);
     }
-    // True values as a second table, of which every class has one.
-    let mut rows: BTreeMap<u32, u32> = BTreeMap::new();
+    // True values as a second table, of which every class has one; or several, of which its people
+    // leave rows over.
+    let mut rows: BTreeMap<&[u32], u32> = BTreeMap::new();
     let fits = |case: &Case| !side.places[case.places[table] as usize].is_empty();
     let here = cases.iter().zip(people).filter(|(case, people)| fits(case) && **people > 0);
+    let truth = |case: &'c Case| case.truth.as_deref().unwrap_or(&[0]);
     for (case, &people) in here.clone() {
-        *rows.entry(case.truth.unwrap_or(0)).or_default() += people;
+        *rows.entry(truth(case)).or_default() += people;
     }
     let mut values = Side { starts: vec![0], ..Side::default() };
-    for (number, (&value, &rows)) in (0..).zip(&rows) {
-        values.sizes.push(rows);
+    for (number, (&own, &rows)) in (0..).zip(&rows) {
+        values.sizes.push(rows * own.len() as u32);
+        values.unlisted += u64::from(rows) * (own.len() as u64 - 1);
         values.bucket_of.push(number);
-        values.counts.push((value, rows));
+        values.counts.extend(own.iter().map(|&value| (value, rows)));
         values.starts.push(values.counts.len() as u32);
         values.places.push(vec![number]);
     }
@@ -113,15 +127,15 @@ pub(super) fn can_be_there(
     let unlisted = (side.rows() + absent).saturating_sub(count);
     let own = Side { absent, unlisted, shown: false, ..side.clone() };
     let said = (0..side.buckets() as u32).flat_map(|bucket| side.values_of(bucket));
-    let largest = rows.keys().copied().chain(said).max().unwrap_or(0);
+    let largest = rows.keys().flat_map(|own| own.iter().copied()).chain(said).max().unwrap_or(0);
     let is_true = cases.iter().all(|case| case.truth.is_some());
     let presence = if absent > 0 { Presence::Either } else { Presence::Here };
-    let mut numbers: HashMap<(u32, u32), usize> = HashMap::new();
+    let mut numbers: HashMap<(u32, &[u32]), usize> = HashMap::new();
     let mut problem = WorldProblem { values: largest + 1, ..WorldProblem::default() };
     for (case, &people) in here {
-        let (place, truth) = (case.places[table], case.truth.unwrap_or(0));
+        let (place, truth) = (case.places[table], truth(case));
         let at = *numbers.entry((place, truth)).or_insert_with(|| {
-            let class = rows.keys().position(|&value| value == truth).unwrap_or(0) as u32;
+            let class = rows.keys().position(|&own| own == truth).unwrap_or(0) as u32;
             let (mut places, mut presences) = (vec![place], vec![presence]);
             if is_true {
                 places.push(class);
@@ -141,7 +155,8 @@ pub(super) fn can_be_there(
 /// Cases that agree in what matters for one table.
 struct CaseNode {
     place: u32,
-    truth: Option<u32>,
+    /// What the table says of the values that can be true of them.
+    said: Option<Vec<u32>>,
     node: u32,
     people: u64,
     cases: Vec<usize>,
@@ -160,7 +175,7 @@ pub(super) fn most_here(
     const SOURCE: u32 = 0;
     const SINK: u32 = 1;
     let mut network = Network::new(2 + side.counts.len());
-    let mut numbers: HashMap<(u32, Option<u32>), usize> = HashMap::new();
+    let mut numbers: HashMap<(u32, Option<&[u32]>), usize> = HashMap::new();
     let mut nodes: Vec<CaseNode> = Vec::new();
     let mut matched = 0;
     for (number, (case, &people)) in cases.iter().zip(people).enumerate() {
@@ -169,8 +184,9 @@ pub(super) fn most_here(
             continue;
         }
         matched += u64::from(people);
-        let at = *numbers.entry((place, case.truth)).or_insert_with(|| {
-            nodes.push(CaseNode { place, truth: case.truth, node: network.add_node(), people: 0, cases: Vec::new() });
+        let at = *numbers.entry((place, case.truth.as_deref())).or_insert_with(|| {
+            let (said, node) = (case.said_of(side), network.add_node());
+            nodes.push(CaseNode { place, said, node, people: 0, cases: Vec::new() });
             nodes.len() - 1
         });
         nodes[at].people += u64::from(people);
@@ -179,7 +195,7 @@ pub(super) fn most_here(
     let wanted = wanted(matched);
     network.add_edge(SINK, SOURCE, wanted, wanted.max(side.rows()));
     let mut into: Vec<usize> = Vec::new();
-    for CaseNode { place, truth, node, people, .. } in &nodes {
+    for CaseNode { place, said, node, people, .. } in &nodes {
         into.push(network.add_edge(SOURCE, *node, 0, *people));
         let mut buckets: Vec<u32> =
             side.places[*place as usize].iter().map(|&class| side.bucket_of[class as usize]).collect();
@@ -187,8 +203,8 @@ pub(super) fn most_here(
         buckets.dedup();
         for bucket in buckets {
             let counts = side.starts[bucket as usize] as usize..side.starts[bucket as usize + 1] as usize;
-            let said = truth.map(|truth| side.statements.of(truth));
-            for position in counts.filter(|&at| said.is_none_or(|said| said == side.counts[at].0)) {
+            let is_said = |at: &usize| said.as_ref().is_none_or(|said| said.contains(&side.counts[*at].0));
+            for position in counts.filter(is_said) {
                 network.add_edge(*node, 2 + position as u32, 0, *people);
             }
         }

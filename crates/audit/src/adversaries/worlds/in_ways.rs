@@ -9,7 +9,7 @@ use super::fewest::Fewest;
 use super::hypothesis::Case;
 use super::lacking::{CaseClasses, Lacking};
 use super::left::ValuesLeft;
-use super::listed::Setting;
+use super::setting::Setting;
 use crate::finding::Finding;
 
 /// Sets of assumptions that are tried.
@@ -70,11 +70,12 @@ impl<'a> Setting<'a> {
             for ((table, _), &class) in lacking.of_table.iter().zip(classes) {
                 places[*table] = class.min(sides[*table].sizes.len() as u32);
             }
-            Case { places, people: *people, truth: self.cases[*case].truth }
+            Case { places, people: *people, truth: self.cases[*case].truth.clone() }
         };
         let cases = way.iter().map(case).collect();
         let of_case = way.iter().map(|(case, ..)| *case).collect();
-        (Setting { tables: self.tables, sides, cases, of_person: Vec::new(), overlapping: self.overlapping }, of_case)
+        let setting = Setting { sides, cases, of_person: Vec::new(), values: Vec::new(), ..*self };
+        (setting, of_case)
     }
 }
 

@@ -78,7 +78,8 @@ impl<'a> Lacking<'a> {
             return None;
         }
         let options: Vec<Vec<Vec<u32>>> = cases.iter().map(|case| self.options(case)).collect::<Option<_>>()?;
-        if options.iter().map(Vec::len).sum::<usize>() > CHOICES_MAX {
+        let is_open = |case: &Case| (0..self.of_table.len()).any(|at| self.has_several_counts(at, case));
+        if options.iter().map(Vec::len).sum::<usize>() > CHOICES_MAX || cases.iter().any(is_open) {
             return None;
         }
         let mut ways: Vec<KnownClasses> = Vec::new();
@@ -97,6 +98,24 @@ impl<'a> Lacking<'a> {
             }
         }
         (ways.len() <= most).then_some(ways)
+    }
+
+    /// The counts of a table that people of a case who are in one of its classes can be among, by
+    /// what can be true of them.
+    fn counts_of(&self, at: usize, case: &Case, class: u32) -> Vec<usize> {
+        let side = &self.sides[self.of_table[at].0];
+        let of = |value: &u32| side.position(side.bucket_of[class as usize], *value);
+        let mut counts: Vec<usize> = case.truth.iter().flatten().filter_map(of).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    }
+
+    /// Whether it is open which of several counts of a class the people of a case are among.
+    fn has_several_counts(&self, at: usize, case: &Case) -> bool {
+        let table = self.of_table[at].0;
+        let place = &self.sides[table].places[case.places[table] as usize];
+        place.iter().any(|&class| self.counts_of(at, case, class).len() > 1)
     }
 
     /// The classes that a person of a case can be in, one of each table; in none of them last.
@@ -225,8 +244,7 @@ impl<'a> WaySearch<'a> {
 
     /// The count of a table that people of a case are in, by their class and true value.
     fn count_at(&self, at: usize, case: &Case, class: u32) -> Option<usize> {
-        let side = &self.lacking.sides[self.lacking.of_table[at].0];
-        side.position(side.bucket_of[class as usize], case.truth?)
+        self.lacking.counts_of(at, case, class).first().copied()
     }
 
     /// Whether a table holds everyone who fits it.

@@ -1,12 +1,10 @@
 //! With a list of people: what every table that fits leaves to each of them.
 
 use hashbrown::HashMap;
-use hedgerow_release::classes::QuasiLabels;
-use hedgerow_table::{Cover, Progress, Table, TableError};
+use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
-use super::apart::buckets_alike;
-use super::attacker::{Attacker, Columns};
+use super::attacker::Attacker;
 use super::explanation;
 use super::fewest::{AssumptionOutcome, Fewest, Solution};
 use super::gone::Gone;
@@ -14,28 +12,21 @@ use super::group::{TableGroup, crossed};
 use super::hypothesis::{Assumption, Case, can_be_there, everyone, standing};
 use super::lacking::Lacking;
 use super::left::{LeftRecords, ValuesLeft};
+use super::setting::Setting;
 use super::tables::AttributeTables;
 use super::tally::{EXPLAINED_MAX, Fits, PeopleTally};
 use super::ways::{Ways, ways_to_stay};
 use crate::finding::{Explanation, Finding, named};
-use crate::people::FoundPeople;
-use crate::solver::{Beside, Certainty, Layers, PeopleProfile, Presence, Side, Truth, WorldProblem, solve};
+use crate::solver::{Beside, Certainty, Layers, PeopleProfile, Presence, Truth, WorldProblem, solve};
 
 /// Releases that contradict each other are divided into groups that do not, up to this number.
 const DIVIDED_MAX: usize = 4;
 
+/// Why tables are divided into groups.
+const NO_WORLD: &str = "no table fits all releases with every person in each";
+
 /// Rows that an explanation lists.
 const ROWS_MAX: usize = 20;
-
-/// The people and the tables, before anything was assumed.
-pub(super) struct Setting<'a> {
-    pub(super) tables: &'a AttributeTables<'a>,
-    pub(super) sides: Vec<Side>,
-    pub(super) cases: Vec<Case>,
-    pub(super) of_person: Vec<u32>,
-    /// Labels of columns that the list lacks overlap: who knows the columns may not know the class.
-    pub(super) overlapping: bool,
-}
 
 pub(super) fn run(
     finding: &mut Finding,
@@ -82,10 +73,13 @@ pub(super) fn run(
             "; of people who are in another release and not listed, the attacker knows the class of one and of no other",
         );
     }
-    if setting.overlapping && lacking.is_some() {
+    if setting.overlapping {
         let why =
             "labels of columns that the list of people lacks overlap: who knows the columns may know more of the class";
         fewest.leave_open(why.to_owned());
+    }
+    if !setting.values.is_empty() {
+        fewest.leave_open("by what the list of people says, too many rows can be those of one person".to_owned());
     }
     if let Some(why) = setting.not_used_of_rows(&standings) {
         fewest.leave_open(why);
@@ -93,6 +87,7 @@ pub(super) fn run(
     finding.details.insert("assumed".to_owned(), json!(assumed));
     finding.people = people.rows as u64;
     let mut tally = PeopleTally::new();
+    tally.leave_open(setting.leave_out_false_values(&mut fewest));
     let (mut nowhere, mut lost) = (0u64, 0u64);
     for (left, case) in fewest.left.iter().zip(&setting.cases) {
         let people = if left.values.is_empty() { left.people } else { 0 };
@@ -105,7 +100,11 @@ pub(super) fn run(
         finding.leave(1, exposed_anyhow);
         finding.at_risk = finding.at_risk.max(exposed_anyhow);
     }
+    let is_said = tally.open > 0;
     tally.finish(finding, &fewest.limits);
+    if !is_said && fewest.limits.iter().any(|limit| limit == NO_WORLD) {
+        finding.note(format!("{NO_WORLD}: those are taken together that some table fits"));
+    }
     if nowhere > 0 {
         finding.details.insert("not_in_all".to_owned(), json!(nowhere));
     }
@@ -124,7 +123,16 @@ pub(super) fn run(
         }));
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
-    Ok(Fits { together: fits && !setting.is_certain_of_something_false(people, &fewest.left), lost })
+    Ok(Fits { together: fits, lost })
+}
+
+/// The means to look for worlds.
+#[derive(Clone, Copy)]
+struct Means<'p> {
+    ln_prior: &'p [f64],
+    progress: &'p dyn Progress,
+    /// The true values, where they are known, are one of the worlds.
+    is_true: bool,
 }
 
 /// The first assumptions, and the number of ways in which people may have stayed, with whether
@@ -138,57 +146,7 @@ pub(super) struct Examined {
     pub(super) exposed: u64,
 }
 
-impl<'a> Setting<'a> {
-    fn new(tables: &'a AttributeTables<'a>, people: &Table, attacker: Attacker<'_>) -> Result<Setting<'a>, TableError> {
-        let mut sides = Vec::new();
-        let mut seen: Vec<Vec<u32>> = Vec::new();
-        let mut overlapping = false;
-        for (number, table) in tables.tables.iter().enumerate() {
-            attacker.progress.check()?;
-            let telling = table.classes.quasi.iter();
-            let mut telling = telling.filter(|quasi| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
-            let lacks = telling.any(|quasi| people.column(&quasi.name).is_none());
-            let all = attacker.columns == Columns::All;
-            let found = match all {
-                true => FoundPeople::anywhere(table.name, table.classes, people)?,
-                false => FoundPeople::new(table.name, table.classes, people)?,
-            };
-            let mut side = tables.side(number);
-            side.places = found.places;
-            side.shown = all && lacks;
-            if side.shown {
-                let unknown = |quasi: &&QuasiLabels| people.column(&quasi.name).is_none();
-                let (alike, is_exact) = buckets_alike(table.classes, &side.places, unknown);
-                overlapping |= !is_exact;
-                side.alike = alike;
-            }
-            sides.push(side);
-            seen.push(found.of_person);
-        }
-        let bucket = |table: usize, row: usize| {
-            let of_class = tables.tables[table].group?.of_class;
-            let side: &Side = &sides[table];
-            let mut own = side.places[seen[table][row] as usize].iter().map(|&class| of_class[class as usize]);
-            let first = own.next()?;
-            own.all(|other| other == first).then_some(first)
-        };
-        let truth = tables.records_of(people, bucket);
-        let mut numbers: HashMap<(Vec<u32>, Option<u32>), u32> = HashMap::new();
-        let mut cases: Vec<Case> = Vec::new();
-        let mut of_person = Vec::with_capacity(people.rows);
-        for row in 0..people.rows {
-            let places: Vec<u32> = seen.iter().map(|places| places[row]).collect();
-            let truth = truth.as_ref().map(|truth| truth[row]);
-            let number = *numbers.entry((places, truth)).or_insert_with_key(|(places, truth)| {
-                cases.push(Case { places: places.clone(), truth: *truth, people: 0 });
-                cases.len() as u32 - 1
-            });
-            cases[number as usize].people += 1;
-            of_person.push(number);
-        }
-        Ok(Setting { tables, sides, cases, of_person, overlapping })
-    }
-
+impl Setting<'_> {
     /// Every set of assumptions about who is in which table, one after the other.
     pub(super) fn examine(
         &self,
@@ -199,9 +157,10 @@ impl<'a> Setting<'a> {
         attacker: Attacker<'_>,
     ) -> Result<Examined, TableError> {
         let progress = attacker.progress;
+        let means = Means { ln_prior, progress, is_true: true };
         let standings = self.standings(&self.cases, progress)?;
         let believed = self.believed(&standings, progress)?;
-        let (standings, first) = self.outcome(standings, ln_prior, attacker)?;
+        let (standings, first) = self.outcome(standings, means)?;
         let fits = first.fits;
         let mut exposed = first.exposed(&self.cases);
         if let Some(gone) = &mut gone {
@@ -211,12 +170,12 @@ impl<'a> Setting<'a> {
         let ways = self.ways_to_stay(&standings, progress)?;
         let stayed = ways.as_ref().map(|ways| (ways.tried.len(), ways.all));
         if let Some(believed) = believed {
-            let outcome = self.outcome(believed, ln_prior, attacker)?.1;
+            let outcome = self.outcome(believed, Means { is_true: false, ..means })?.1;
             exposed = exposed.max(outcome.exposed(&self.cases));
             fewest.offer(outcome, part_of);
         }
         for others in ways.into_iter().flat_map(|ways| ways.tried) {
-            let (standings, outcome) = self.outcome(others, ln_prior, attacker)?;
+            let (standings, outcome) = self.outcome(others, means)?;
             if let Some(gone) = &mut gone {
                 gone.examine(self, &outcome.groups, &standings, progress)?;
             }
@@ -290,19 +249,18 @@ impl<'a> Setting<'a> {
     fn outcome(
         &self,
         standings: Vec<Assumption>,
-        ln_prior: &[f64],
-        attacker: Attacker<'_>,
+        means: Means<'_>,
     ) -> Result<(Vec<Assumption>, AssumptionOutcome), TableError> {
         let strong: Vec<usize> = (0..standings.len()).filter(|&table| standings[table] != Assumption::Target).collect();
         let mut limits = Vec::new();
         let mut groups = Vec::new();
         let mut fits = true;
         if !strong.is_empty() {
-            let together = self.solve(&strong, &standings, ln_prior, attacker)?;
+            let together = self.solve(&strong, &standings, means)?;
             fits = !together.solved.contradiction;
             if !fits && strong.len() > 1 {
-                limits.push("no table fits all releases with every person in each".to_owned());
-                groups = self.divided(&strong, &standings, ln_prior, attacker)?;
+                limits.push(NO_WORLD.to_owned());
+                groups = self.divided(&strong, &standings, means)?;
             } else {
                 groups.push(together);
             }
@@ -310,7 +268,12 @@ impl<'a> Setting<'a> {
         groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
         let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
         let all: Vec<usize> = (0..standings.len()).collect();
-        let left = (0..self.cases.len()).map(|case| self.fewest(case, &all, &standings, &grouped)).collect();
+        let left = (0..self.cases.len()).map(|case| self.fewest(case, &all, &standings, &grouped));
+        let mut left: Vec<(ValuesLeft, u32)> = left.collect();
+        if !fits && strong.len() > DIVIDED_MAX {
+            left.iter_mut().filter(|(left, _)| left.values.len() > 1).for_each(|(left, _)| left.is_decided = false);
+            limits.push("more of them were not tried together".to_owned());
+        }
         limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         let mut standings = standings;
         for (table, standing) in standings.iter_mut().enumerate() {
@@ -327,15 +290,14 @@ impl<'a> Setting<'a> {
         &self,
         strong: &[usize],
         standings: &[Assumption],
-        ln_prior: &[f64],
-        attacker: Attacker<'_>,
+        means: Means<'_>,
     ) -> Result<Vec<Solution>, TableError> {
         let together = strong.len() <= DIVIDED_MAX;
         let mut groups = Vec::new();
         let mut left: Vec<usize> = strong.iter().rev().copied().collect();
         while !left.is_empty() {
             let first = left.remove(0);
-            let mut group = self.solve(&[first], standings, ln_prior, attacker)?;
+            let mut group = self.solve(&[first], standings, means)?;
             if group.solved.contradiction {
                 continue;
             }
@@ -344,7 +306,7 @@ impl<'a> Setting<'a> {
                 let mut tables = group.tables.clone();
                 tables.push(table);
                 tables.sort_unstable();
-                let with = if together { Some(self.solve(&tables, standings, ln_prior, attacker)?) } else { None };
+                let with = if together { Some(self.solve(&tables, standings, means)?) } else { None };
                 match with.filter(|with| !with.solved.contradiction) {
                     Some(with) => group = with,
                     None => others.push(table),
@@ -357,13 +319,7 @@ impl<'a> Setting<'a> {
     }
 
     /// The worlds of some tables.
-    fn solve(
-        &self,
-        tables: &[usize],
-        standings: &[Assumption],
-        ln_prior: &[f64],
-        attacker: Attacker<'_>,
-    ) -> Result<Solution, TableError> {
+    fn solve(&self, tables: &[usize], standings: &[Assumption], means: Means<'_>) -> Result<Solution, TableError> {
         let mut problem = WorldProblem { values: self.tables.values(), ..WorldProblem::default() };
         for &table in tables {
             let mut side = self.sides[table].clone();
@@ -376,7 +332,7 @@ impl<'a> Setting<'a> {
         }
         let mut numbers: HashMap<(Vec<u32>, Vec<Presence>), u32> = HashMap::new();
         let mut truth: Truth = Vec::new();
-        let mut is_true = true;
+        let mut is_true = means.is_true;
         let mut of_case = Vec::with_capacity(self.cases.len());
         for (number, case) in self.cases.iter().enumerate() {
             // Those who stayed, and those who did not, are profiles apart.
@@ -393,7 +349,7 @@ impl<'a> Setting<'a> {
                 });
                 let own = &mut problem.profiles[profile as usize].people;
                 *own = (own.0 + people, own.1 + people);
-                if let Some(value) = case.truth {
+                if let Some(&[value]) = case.truth.as_deref() {
                     match truth[profile as usize].iter_mut().find(|(other, _)| *other == value) {
                         Some((_, count)) => *count += people,
                         None => truth[profile as usize].push((value, people)),
@@ -401,11 +357,11 @@ impl<'a> Setting<'a> {
                 }
                 parts.push((from, profile));
             }
-            is_true &= case.truth.is_some();
+            is_true &= case.truth.as_ref().is_some_and(|truth| truth.len() == 1);
             of_case.push(parts);
         }
-        let beside = Beside { truth: is_true.then_some(&truth), ln_prior };
-        let solved = solve(&problem, Layers::ALL, beside, attacker.progress)?;
+        let beside = Beside { truth: is_true.then_some(&truth), ln_prior: means.ln_prior };
+        let solved = solve(&problem, Layers::ALL, beside, means.progress)?;
         Ok(Solution { tables: tables.to_vec(), problem, solved, of_case })
     }
 
@@ -465,11 +421,12 @@ impl<'a> Setting<'a> {
         let case = &self.cases[number];
         let [(value, _)] = left.values[..] else { return Ok(None) };
         let mut steps = Vec::new();
-        for group in groups {
-            let group_of = TableGroup::new(group);
+        let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
+        let speak = self.speak(number, person, &grouped);
+        for (group, group_of) in groups.iter().zip(&grouped) {
             let profile = group_of.profile(number, person);
-            let (own, anyhow) = group_of.alternatives(number, person, case.truth);
-            let own: Vec<ValuesLeft> = own.into_iter().map(|own| self.grouped(own, case)).collect();
+            let (own, anyhow) = group_of.alternatives(number, person, case.truth.as_deref());
+            let own: Vec<ValuesLeft> = own.into_iter().map(|own| self.grouped(own, case, &speak)).collect();
             if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
                 let records: Vec<u32> = own.iter().flat_map(|own| own.records.iter().copied()).collect();
                 let certain = Certainty { profile, values: &records, anyhow };
@@ -487,7 +444,7 @@ impl<'a> Setting<'a> {
         if steps.is_empty() || steps.len() == groups.len() {
             let in_group = |table: &usize| groups.iter().any(|group| group.tables.contains(table));
             for table in (0..self.sides.len()).filter(|table| !in_group(table)) {
-                let own = self.weak(case, table).into_iter().flatten().map(|own| self.grouped(own, case));
+                let own = self.weak(case, table).into_iter().flatten().map(|own| self.grouped(own, case, &speak));
                 for own in own.filter(|own| own.values.iter().any(|(other, _)| *other == value)).take(1) {
                     let name = self.tables.tables[table].name;
                     steps.push(format!("{name} leaves {} to a person in these cells", self.listed(&own.values)));
@@ -498,28 +455,40 @@ impl<'a> Setting<'a> {
         Ok(Some(Explanation { people: left.people, value: self.tables.text(value), steps, rows: Vec::new() }))
     }
 
-    /// Where true values are known and those of other columns that link rows are not, no record is
-    /// known to be true; but what is certain must be.
-    fn is_certain_of_something_false(&self, people: &Table, left: &[ValuesLeft]) -> bool {
-        let is_true = self.cases.first().is_none_or(|case| case.truth.is_some());
-        let Some(column) = people.column(&self.tables.columns[0]).filter(|_| !is_true) else { return false };
-        let is_false = |(row, &case): (usize, &u32)| match left[case as usize].values[..] {
-            [(value, _)] => !self.tables.can_be(value, &column.text(row)),
-            _ => false,
-        };
-        self.of_person.iter().enumerate().any(is_false)
-    }
-
     /// Whether the people of a case fit no class of any table.
     fn is_nowhere(&self, case: &Case) -> bool {
         let mut released = self.tables.released();
         released.all(|(table, _)| self.sides[table].places[case.places[table] as usize].is_empty())
     }
 
-    /// The values of some records, as far as tables say them that the people of a case fit.
-    fn grouped(&self, records: LeftRecords, case: &Case) -> ValuesLeft {
-        let is_in = |table: usize| !self.sides[table].places[case.places[table] as usize].is_empty();
-        records.grouped(self.tables, u64::from(case.people), is_in)
+    /// By table, whether it speaks of a person of a case: not of one who fits it and is taken to be
+    /// in another one alone.
+    fn speak(&self, number: usize, person: u32, groups: &[TableGroup<'_>]) -> Vec<bool> {
+        let speaks = |table: usize| match groups.iter().find_map(|group| group.presence(number, person, table)) {
+            Some(presence) => presence != Presence::Away,
+            None => self.weak(&self.cases[number], table).is_some(),
+        };
+        (0..self.sides.len()).map(speaks).collect()
+    }
+
+    /// The values of some records, as far as tables say them that speak of the people of a case.
+    fn grouped(&self, records: LeftRecords, case: &Case, speak: &[bool]) -> ValuesLeft {
+        records.grouped(self.tables, u64::from(case.people), |table| speak[table])
+    }
+
+    /// Leaves nothing to people of whom a value is left that is not theirs: how many they are.
+    fn leave_out_false_values(&self, fewest: &mut Fewest) -> u64 {
+        let mut people = 0;
+        for (case, left) in fewest.left.iter_mut().enumerate() {
+            if self.is_left_a_false_value(case, left) {
+                people += left.people;
+                *left = ValuesLeft::nothing(left.people);
+            }
+        }
+        if people > 0 {
+            fewest.limits.push(format!("{people} people have another value than every table that fits gives them"));
+        }
+        people
     }
 
     /// The fewest values that some alternative leaves to a person of a case.
@@ -531,7 +500,7 @@ impl<'a> Setting<'a> {
         }
         let mut alternatives: Option<Vec<LeftRecords>> = None;
         for group in groups {
-            let (own, _) = group.alternatives(number, person, case.truth);
+            let (own, _) = group.alternatives(number, person, case.truth.as_deref());
             alternatives = Some(match alternatives {
                 None => own,
                 Some(before) => crossed(&before, &own),
@@ -548,8 +517,9 @@ impl<'a> Setting<'a> {
                 });
             }
         }
+        let speak = self.speak(number, person, groups);
         for other in alternatives.unwrap_or_default() {
-            left.take_fewer(self.grouped(other, case));
+            left.take_fewer(self.grouped(other, case, &speak));
         }
         left
     }
@@ -562,8 +532,8 @@ impl<'a> Setting<'a> {
         let mut buckets: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
         buckets.sort_unstable();
         buckets.dedup();
-        if let Some(truth) = case.truth {
-            buckets.retain(|&bucket| side.rows_of(bucket, truth) > 0);
+        if let Some(truth) = &case.truth {
+            buckets.retain(|&bucket| truth.iter().any(|&value| side.rows_of(bucket, value) > 0));
         }
         if buckets.is_empty() {
             return None;

@@ -28,6 +28,7 @@ mod left;
 mod listed;
 mod parts;
 mod records;
+mod setting;
 mod statements;
 mod tables;
 mod tally;
@@ -47,66 +48,39 @@ use crate::Adversary;
 use crate::combined_view::CombinationGroup;
 use crate::finding::Finding;
 
-/// Runs the attacker against the tables that have `protect`. `None` when none has it.
+const TOO_MANY: &str = "the rows say too many different things to be compared in all columns";
+
+/// One way to compare the rows of tables, and what it leads to.
+struct Compared {
+    fits: Fits,
+    finding: Finding,
+    /// Why more may follow.
+    limit: Option<String>,
+}
+
+/// Runs the attacker against the tables that have `protect`; no finding when none has it.
 ///
-/// Columns that several tables have link their rows. Where no world has rows that are linked so,
-/// or a list of people with true values lacks the columns, the protected attribute alone does; and
-/// where no world fits then either, a missing value may stand for any.
+/// Where true values are listed, what any way to compare rows is certain of is true: the finding of
+/// the one that fits best is the first.
 pub(crate) fn run(
     protect: &str,
     released: &[Released<'_>],
     attacker: Attacker<'_>,
-) -> Result<Option<Finding>, TableError> {
+) -> Result<Vec<Finding>, TableError> {
     if released.iter().all(|table| table.classes.sensitive(protect).is_none()) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let parts = Parts::new(protect, released, attacker.people);
     let undivided = parts.undivided(protect, released);
     let divided = parts.tables(released);
     let released = divided.as_slice();
-    let mut columns = linking_columns(protect, released);
-    columns.extend(groups(released));
-    let lacks =
-        |people: &Table| people.column(protect).is_some() && columns.iter().any(|name| people.column(name).is_none());
-    let holding: Vec<_> = released.iter().filter_map(|table| table.classes.sensitive(protect)).collect();
-    let has_missing = holding.len() > 1 && holding.iter().any(|counts| counts.values.contains(&String::new()));
-    let mut found: Option<(Fits, Finding)> = None;
-    let mut limit: Option<String> = None;
-    for linking in [Linking::Columns, Linking::Protected, Linking::MissingIsUnknown] {
-        match linking {
-            Linking::Columns if columns.is_empty() => continue,
-            Linking::MissingIsUnknown if !has_missing => continue,
-            _ => {}
-        }
-        let Some(tables) = AttributeTables::new(protect, released, linking) else {
-            limit = Some("the rows say too many different things to be compared in all columns".to_owned());
-            continue;
-        };
-        let mut finding = Finding::new(Adversary::Worlds, tables.names(), Some(protect));
-        let fits = match attacker.people {
-            Some(people) => listed::run(&mut finding, &tables, people, attacker)?,
-            None => cells::run(&mut finding, &tables, attacker)?,
-        };
-        // Rows that cannot be linked are not.
-        let is_alone = linking == Linking::Protected && !fits.together;
-        let is_better = |before: Fits| fits.is_better_than(before) || is_alone && fits == before;
-        let is_better = found.as_ref().is_none_or(|(before, _)| is_better(*before));
-        if linking == Linking::Protected && is_better && attacker.people.is_some_and(lacks) {
-            limit = Some(format!("rows can be linked by {}, which the list of people lacks", columns.join(", ")));
-        }
-        if is_better {
-            found = Some((fits, finding));
-        }
-        if fits == Fits::ALL {
-            break;
-        }
-    }
-    let names = || {
+    let mut all = compared(protect, released, attacker)?.into_iter();
+    let Compared { mut finding, mut limit, .. } = all.next().unwrap_or_else(|| {
         let tables = released.iter().filter(|table| ![Part::List, Part::Rows].contains(&table.part));
-        tables.map(|table| table.name.to_owned()).collect()
-    };
-    let found = found.map(|(_, finding)| finding);
-    let mut finding = found.unwrap_or_else(|| Finding::new(Adversary::Worlds, names(), Some(protect)));
+        let names = tables.map(|table| table.name.to_owned()).collect();
+        let finding = Finding::new(Adversary::Worlds, names, Some(protect));
+        Compared { fits: Fits::ALL, finding, limit: Some(TOO_MANY.to_owned()) }
+    });
     let mut apart = counted_apart(protect, released);
     apart.extend(undivided.into_iter().filter(|name| !apart.contains(name)).collect::<Vec<_>>());
     if !apart.is_empty() && limit.is_none() {
@@ -114,24 +88,114 @@ pub(crate) fn run(
         limit = Some(format!("rows can be linked by {apart}, which a bucketized table does not tell of each row"));
     }
     if let Some(limit) = limit {
-        finding.details.insert("exact".to_owned(), json!(false));
-        finding.note(format!("{limit}: fewer values may be possible than are counted here"));
+        leave_open(&mut finding, &limit);
     }
-    Ok(Some(finding))
+    let mut findings = vec![finding];
+    let is_true = attacker.people.is_some_and(|people| people.column(protect).is_some());
+    for Compared { mut finding, .. } in all.filter(|_| is_true) {
+        let is_new = |person: &u32| findings.iter().all(|other| other.people_at_risk.binary_search(person).is_err());
+        if finding.people_at_risk.iter().any(is_new) || finding.at_risk > findings[0].at_risk {
+            leave_open(&mut finding, "of the ways to compare rows another one fits the releases better");
+            findings.push(finding);
+        }
+    }
+    Ok(findings)
+}
+
+/// Every way to compare rows that had to be tried, the one that fits best first.
+///
+/// Columns that several tables have link their rows. Where no world has rows that are linked so,
+/// those that lack the protected attribute and have another number of rows are left out; then the
+/// protected attribute alone links them; and where no world fits then either, a missing value may
+/// stand for any.
+fn compared(protect: &str, released: &[Released<'_>], attacker: Attacker<'_>) -> Result<Vec<Compared>, TableError> {
+    let mut columns = linking_columns(protect, released);
+    columns.extend(groups(released));
+    let holding: Vec<_> = released.iter().filter_map(|table| table.classes.sensitive(protect)).collect();
+    let has_missing = holding.len() > 1 && holding.iter().any(|counts| counts.values.contains(&String::new()));
+    let mut all: Vec<Compared> = Vec::new();
+    let mut best = 0;
+    let mut is_of_one_size = attacker.people.is_none();
+    let mut is_too_much = false;
+    let ways = [
+        (Linking::Columns, attacker.people),
+        (Linking::Columns, None),
+        (Linking::Protected, None),
+        (Linking::MissingIsUnknown, None),
+    ];
+    for (way, (linking, of_any_size)) in ways.into_iter().enumerate() {
+        match linking {
+            Linking::Columns if columns.is_empty() || way == 1 && is_of_one_size => continue,
+            Linking::MissingIsUnknown if !has_missing => continue,
+            _ => {}
+        }
+        let Some(tables) = AttributeTables::new(protect, released, linking, of_any_size) else {
+            is_too_much = true;
+            continue;
+        };
+        is_of_one_size |= !tables.is_of_other_sizes;
+        let mut finding = Finding::new(Adversary::Worlds, tables.names(), Some(protect));
+        let fits = match attacker.people {
+            Some(people) => listed::run(&mut finding, &tables, people, attacker)?,
+            None => cells::run(&mut finding, &tables, attacker)?,
+        };
+        let limit = match is_too_much {
+            true => Some(TOO_MANY.to_owned()),
+            false => not_linked(&tables, &columns, linking, attacker.people),
+        };
+        // Rows that cannot be linked are not.
+        let is_alone = linking == Linking::Protected && !fits.together;
+        let is_better = |before: &Compared| fits.is_better_than(before.fits) || is_alone && fits == before.fits;
+        if all.get(best).is_some_and(is_better) {
+            best = all.len();
+        }
+        all.push(Compared { fits, finding, limit });
+        if fits == Fits::ALL {
+            break;
+        }
+    }
+    if best > 0 {
+        all.swap(0, best);
+    }
+    Ok(all)
+}
+
+/// What was left out where rows were compared in one way.
+fn not_linked(
+    tables: &AttributeTables<'_>,
+    columns: &[String],
+    linking: Linking,
+    people: Option<&Table>,
+) -> Option<String> {
+    let by = columns.join(", ");
+    if linking == Linking::Columns {
+        let others = tables.left_out.join(" and ");
+        let why = || format!("rows can be linked by {by} to those of {others}, which are another number: they are not");
+        return (!others.is_empty()).then(why);
+    }
+    let lacks = |people: &Table| {
+        people.column(&tables.columns[0]).is_some() && columns.iter().any(|name| people.column(name).is_none())
+    };
+    (!columns.is_empty()).then(|| match people.is_some_and(lacks) {
+        true => format!("rows can be linked by {by}, which the list of people lacks"),
+        false => format!("rows can be linked by {by}, but no table fits all releases so: they are not"),
+    })
+}
+
+fn leave_open(finding: &mut Finding, why: &str) {
+    finding.details.insert("exact".to_owned(), json!(false));
+    finding.note(format!("{why}: fewer values may be possible than are counted here"));
 }
 
 /// Removes the combinations of cells that are empty in every table which fits all releases.
 pub(crate) fn keep_meeting(
     protect: &str,
     released: &[Released<'_>],
-    names: &[String],
     group: &mut CombinationGroup,
     progress: &dyn Progress,
 ) -> Result<(), TableError> {
-    let named = |name: &String| released.iter().find(|table| table.name == name).copied();
-    let chosen: Vec<Released<'_>> = names.iter().filter_map(named).collect();
-    let Some(tables) = AttributeTables::new(protect, &chosen, Linking::Protected) else { return Ok(()) };
-    if group.cut || tables.tables.len() != names.len() {
+    let Some(tables) = AttributeTables::new(protect, released, Linking::Protected, None) else { return Ok(()) };
+    if group.cut || tables.tables.len() != released.len() {
         return Ok(());
     }
     let attacker = Attacker { people: None, columns: Columns::Listed, prior: &[], joint: &[], progress };

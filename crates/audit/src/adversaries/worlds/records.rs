@@ -10,6 +10,9 @@ use crate::solver::UNSAID;
 const RECORDS_MAX: usize = 2_000_000;
 const PAIRS_MAX: usize = 60_000_000;
 
+/// More records that can be true of one person are not distinguished.
+const TRUE_MAX: usize = 256;
+
 #[derive(Debug, Default)]
 pub(super) struct Records {
     /// By table: by record, its statement or [`UNSAID`].
@@ -85,27 +88,84 @@ impl Records {
         self.values.len()
     }
 
-    /// The records of people whose values are known, each as a label of its column. `None` where a
-    /// table could say several things of one; the number of records where no record fits.
-    pub(super) fn of_people(&self, all: &mut AllContents, people: &[Vec<u32>]) -> Option<Vec<u32>> {
+    /// By people of whom some labels are known, the records that can be true of them, ascending;
+    /// the number of records where none fits. `is_there` says whether people can be where a table
+    /// has a statement: of several that fit, those count that are there, if any is. `None` where it
+    /// leaves too many.
+    pub(super) fn of_people(
+        &self,
+        all: &mut AllContents,
+        people: &[&[u32]],
+        is_there: impl Fn(usize, usize, &Contents, u32) -> bool,
+    ) -> Option<Vec<Vec<u32>>> {
         let contents = all.of_table.clone();
         let mut finders: Vec<Finder<'_>> =
             contents.iter().map(|contents| Finder { contents, by_known: HashMap::new() }).collect();
         let mut pairs = 0;
-        let mut records = Vec::with_capacity(people.len());
-        for labels in people {
-            let mut said = Vec::with_capacity(finders.len());
-            for finder in &mut finders {
-                let found = finder.fitting(labels, &mut all.labels, &mut pairs)?;
-                said.push(match found.as_slice() {
-                    [] => UNSAID,
-                    [(only, _)] => *only,
-                    several => several.iter().map(|(number, _)| *number).find(|&n| finder.says(n, labels))?,
-                });
+        let mut records: Vec<Vec<u32>> = Vec::with_capacity(people.len());
+        let mut count = 0;
+        // What does not depend on where people can be.
+        let mut sure: HashMap<&[u32], usize> = HashMap::new();
+        for (person, &labels) in people.iter().enumerate() {
+            let own = match sure.get(labels) {
+                Some(&other) => records[other].clone(),
+                None => {
+                    let is_there = |table: usize, statement| is_there(person, table, &contents[table], statement);
+                    let (own, is_sure) = self.of_person(labels, &mut finders, &mut all.labels, &mut pairs, is_there)?;
+                    if is_sure {
+                        sure.insert(labels, person);
+                    }
+                    own
+                }
+            };
+            count += own.len();
+            if count > RECORDS_MAX {
+                return None;
             }
-            records.push(self.numbers.get(&said).copied().unwrap_or(self.len() as u32));
+            records.push(own);
         }
         Some(records)
+    }
+
+    /// The same of one person, and whether it is so wherever they are.
+    fn of_person(
+        &self,
+        known: &[u32],
+        finders: &mut [Finder<'_>],
+        labels: &mut [Labels],
+        pairs: &mut usize,
+        is_there: impl Fn(usize, u32) -> bool,
+    ) -> Option<(Vec<u32>, bool)> {
+        let mut drafts = vec![RecordDraft { said: Vec::new(), labels: known.to_vec() }];
+        let mut is_sure = true;
+        for (table, finder) in finders.iter_mut().enumerate() {
+            let mut next = Vec::new();
+            for draft in drafts {
+                let found = finder.fitting(&draft.labels, labels, pairs)?;
+                is_sure &= found.len() <= 1;
+                let (there, elsewhere) = match found.len() {
+                    0 => (Vec::new(), vec![(UNSAID, draft.labels)]),
+                    1 => (found, Vec::new()),
+                    _ => found.into_iter().partition(|(statement, _)| is_there(table, *statement)),
+                };
+                let fitting = if there.is_empty() { elsewhere } else { there };
+                next.extend(fitting.into_iter().map(|(statement, labels)| {
+                    let said = [draft.said.as_slice(), &[statement]].concat();
+                    RecordDraft { said, labels }
+                }));
+            }
+            drafts = next;
+            if drafts.len() > TRUE_MAX {
+                return None;
+            }
+        }
+        let mut own: Vec<u32> = drafts.iter().filter_map(|draft| self.numbers.get(&draft.said).copied()).collect();
+        own.sort_unstable();
+        own.dedup();
+        if own.is_empty() {
+            own.push(self.len() as u32);
+        }
+        Some((own, is_sure))
     }
 }
 
@@ -152,12 +212,6 @@ impl Finder<'_> {
         }
         let met = |&number: &u32| Some((number, met(contents, number, own, labels)?));
         Some(candidates.iter().filter_map(met).collect())
-    }
-
-    /// Whether a statement has these very labels.
-    fn says(&self, statement: u32, labels: &[u32]) -> bool {
-        let own = self.contents.columns.iter().zip(&self.contents.statements[statement as usize]);
-        own.into_iter().all(|(&column, &label)| labels[column] == label)
     }
 }
 

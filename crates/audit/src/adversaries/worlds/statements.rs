@@ -203,6 +203,12 @@ impl Contents {
         Contents { columns, statements, starts, counts }
     }
 
+    /// Whether a bucket has rows with a statement.
+    pub(super) fn has(&self, bucket: u32, statement: u32) -> bool {
+        let own = self.starts[bucket as usize] as usize..self.starts[bucket as usize + 1] as usize;
+        self.counts[own].binary_search_by_key(&statement, |&(own, _)| own).is_ok()
+    }
+
     /// The label of a statement in a column of all tables.
     pub(super) fn label(&self, statement: u32, column: usize) -> Option<u32> {
         let at = self.columns.iter().position(|&own| own == column)?;
@@ -228,7 +234,8 @@ impl AllContents {
         }
         let new_labels = || Labels { missing_is_unknown: linking == Linking::MissingIsUnknown, ..Labels::default() };
         let mut labels: Vec<Labels> = names.iter().map(|_| new_labels()).collect();
-        let of_table = tables.iter().map(|table| contents(table, &names, &mut labels)).collect();
+        let known = known_of_all(tables);
+        let of_table = tables.iter().map(|table| contents(table, &names, &known, &mut labels)).collect();
         AllContents { names, labels, of_table }
     }
 
@@ -329,7 +336,13 @@ fn labels_of_quasi(classes: &ReleasedClasses, at: usize, labels: &mut Labels) ->
     quasi.labels.iter().zip(&quasi.covers).map(|(label, cover)| labels.covering(label, cover)).collect()
 }
 
-fn contents(table: &Released<'_>, names: &[String], labels: &mut [Labels]) -> Contents {
+/// The columns of which a list of people among the tables has everyone's value.
+fn known_of_all(tables: &[Released<'_>]) -> Vec<String> {
+    let list = tables.iter().find(|table| table.part == Part::List).and_then(|list| list.rows);
+    list.map_or_else(Vec::new, |list| list.header.clone())
+}
+
+fn contents(table: &Released<'_>, names: &[String], known: &[String], labels: &mut [Labels]) -> Contents {
     let buckets = table.classes.buckets();
     let class_of = |rows| match table.class_of {
         Some(known) => Some(known.to_vec()),
@@ -338,7 +351,7 @@ fn contents(table: &Released<'_>, names: &[String], labels: &mut [Labels]) -> Co
     if let Some(rows) = table.rows
         && let Some(class_of) = class_of(rows)
     {
-        return of_rows(table, rows, &class_of, names, labels);
+        return of_rows(table, rows, &class_of, (names, known), labels);
     }
     let used = used_of_buckets(table, names.iter().map(String::as_str));
     let Some((used, counts)) = used.and_then(|used| Some((used, table.classes.sensitive(&names[used])?))) else {
@@ -362,14 +375,23 @@ fn contents(table: &Released<'_>, names: &[String], labels: &mut [Labels]) -> Co
     Contents::new(columns, buckets, cells)
 }
 
-fn of_rows(table: &Released<'_>, rows: &Table, class_of: &[u32], names: &[String], labels: &mut [Labels]) -> Contents {
+/// What the rows of a table say. The label of a value that is known of everyone is that of their
+/// class: it tells who can be in it, and nothing more of them.
+fn of_rows(
+    table: &Released<'_>,
+    rows: &Table,
+    class_of: &[u32],
+    (names, known): (&[String], &[String]),
+    labels: &mut [Labels],
+) -> Contents {
+    let is_told = |name: &String| table.part == Part::List || !known.contains(name);
     let mut columns: Vec<usize> = Vec::new();
     let mut read: Vec<(&Column, Vec<u32>)> = Vec::new();
     for (number, (name, labels)) in names.iter().zip(labels).enumerate() {
         let Some(column) = rows.column(name) else { continue };
         if is_beside(table, name) {
             read.push((column, labels_of(table, column, labels)));
-        } else if let Some(at) = table.classes.quasi.iter().position(|quasi| quasi.name == *name) {
+        } else if let Some(at) = table.classes.quasi.iter().position(|quasi| quasi.name == *name && is_told(name)) {
             read.push((column, labels_of_quasi(table.classes, at, labels)));
         } else {
             continue;

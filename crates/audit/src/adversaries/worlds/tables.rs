@@ -8,8 +8,9 @@ use hedgerow_table::{Column, Table};
 
 use super::attacker::{Part, Released};
 use super::records::Records;
-use super::statements::{AllContents, Linking, is_beside};
+use super::statements::{ANY, AllContents, Linking, is_beside};
 use crate::finding::shown_in_list;
+use crate::people::is_known;
 use crate::solver::{Side, Statements, UNSAID};
 
 /// The tables that say something of one sensitive attribute, and what they say together.
@@ -21,31 +22,56 @@ pub(crate) struct AttributeTables<'a> {
     pub(super) contents: RefCell<AllContents>,
     /// Every table says the protected value itself, and nothing more.
     pub(super) says_values: bool,
+    /// Some table lacks the attribute and has another number of rows than those that have it.
+    pub(super) is_of_other_sizes: bool,
+    /// Tables of which the same is so, and that are left out.
+    pub(super) left_out: Vec<&'a str>,
+}
+
+/// The labels that a list of people has of each of them.
+pub(super) struct KnownLabels {
+    /// By number, a label of each column by which rows are compared; [`ANY`] where it is not known.
+    pub(super) labels: Vec<Vec<u32>>,
+    /// By row of the list, the number.
+    pub(super) of_row: Vec<u32>,
 }
 
 impl<'a> AttributeTables<'a> {
-    /// `None` where what they say together is too much to be listed.
-    pub(super) fn new(protect: &'a str, released: &[Released<'a>], linking: Linking) -> Option<AttributeTables<'a>> {
+    /// Tables of other sizes are left out, unless they describe the people by what is known of
+    /// them. `None` where what all say together is too much to be listed.
+    pub(super) fn new(
+        protect: &'a str,
+        released: &[Released<'a>],
+        linking: Linking,
+        people: Option<&Table>,
+    ) -> Option<AttributeTables<'a>> {
         let all = AllContents::new(protect, released, linking);
         let says = |table: &Released<'a>| table.classes.sensitive(protect).is_some() || is_beside(table, protect);
-        let says_it = |(table, _): &(&Released<'a>, usize)| says(table);
         // A table that lacks the attribute says something of it where its rows can be linked.
         let source = |table: &Released<'a>| table.classes.rows + table.suppressed;
         let sources: Vec<u64> = released.iter().filter(|table| says(table)).map(source).collect();
-        let linked = |(table, at): &(&Released<'a>, usize)| {
-            let is_of_source = table.part == Part::List || sources.contains(&source(table));
-            linking == Linking::Columns && !all.of_table[*at].columns.is_empty() && is_of_source
-        };
-        let chosen: Vec<(&Released<'a>, usize)> =
-            released.iter().zip(0..).filter(|table| says_it(table) || linked(table)).collect();
-        let tables: Vec<Released<'a>> = chosen.iter().map(|(table, _)| **table).collect();
+        let is_of_source = |table: &Released<'a>| table.part == Part::List || sources.contains(&source(table));
+        let is_known = |table: &Released<'a>| people.is_some_and(|people| is_known(table.classes, people));
+        let (mut tables, mut left_out): (Vec<Released<'a>>, Vec<&'a str>) = (Vec::new(), Vec::new());
+        let mut is_of_other_sizes = false;
+        for (table, contents) in released.iter().zip(&all.of_table) {
+            let is_linked = linking == Linking::Columns && !contents.columns.is_empty();
+            if says(table) || is_linked && (is_of_source(table) || is_known(table)) {
+                is_of_other_sizes |= !says(table) && !is_of_source(table);
+                tables.push(*table);
+            } else if is_linked {
+                left_out.push(table.name);
+            }
+        }
+        left_out.dedup();
         let mut all = match tables.len() == released.len() {
             true => all,
             false => AllContents::new(protect, &tables, linking),
         };
         let records = Records::new(&mut all)?;
         let says_values = all.says_values();
-        Some(AttributeTables { tables, columns: all.names.clone(), records, contents: RefCell::new(all), says_values })
+        let (columns, contents) = (all.names.clone(), RefCell::new(all));
+        Some(AttributeTables { tables, columns, records, contents, says_values, is_of_other_sizes, left_out })
     }
 
     /// The number of records, which are the values of worlds.
@@ -82,18 +108,14 @@ impl<'a> AttributeTables<'a> {
         side
     }
 
-    /// The records of people, where their list has every column by which rows are compared;
+    /// What is known of people beside their classes, where their list has the protected column;
     /// `bucket` is that of a row of the list in a table, where it can be in no other.
-    pub(super) fn records_of(&self, people: &Table, bucket: impl Fn(usize, usize) -> Option<u32>) -> Option<Vec<u32>> {
+    pub(super) fn known(&self, people: &Table, bucket: impl Fn(usize, usize) -> Option<u32>) -> Option<KnownLabels> {
+        people.column(&self.columns[0])?;
         let table_of =
             |name: &String| self.tables.iter().position(|table| table.group.is_some_and(|group| group.name == name));
-        let mut columns = Vec::with_capacity(self.columns.len());
-        for name in &self.columns {
-            columns.push(match people.column(name) {
-                Some(column) => Ok(column),
-                None => Err(table_of(name)?),
-            });
-        }
+        let columns: Vec<Result<&Column, Option<usize>>> =
+            self.columns.iter().map(|name| people.column(name).ok_or_else(|| table_of(name))).collect();
         let mut contents = self.contents.borrow_mut();
         let mut labels: Vec<Vec<u32>> = Vec::with_capacity(columns.len());
         for (column, labels_of) in columns.iter().zip(&mut contents.labels) {
@@ -103,28 +125,30 @@ impl<'a> AttributeTables<'a> {
                     codes.map(|code| labels_of.known(&column.domain.text(code))).collect()
                 }
                 Err(table) => {
-                    let numbers = self.tables[*table].group.map_or(&[][..], |group| group.numbers);
+                    let numbers =
+                        table.and_then(|table| self.tables[table].group).map_or(&[][..], |group| group.numbers);
                     numbers.iter().map(|number| labels_of.value(&number.to_string())).collect()
                 }
             });
         }
         let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
-        let mut known: Vec<Vec<u32>> = Vec::new();
-        let mut of_row = Vec::with_capacity(people.rows);
+        let mut known = KnownLabels { labels: Vec::new(), of_row: Vec::with_capacity(people.rows) };
         for row in 0..people.rows {
-            let label = |(column, labels): (&Result<&Column, usize>, &Vec<u32>)| match column {
-                Ok(column) => Some(labels[column.codes.get(row) as usize]),
-                Err(table) => labels.get(bucket(*table, row)? as usize).copied(),
+            let label = |(column, labels): (&Result<&Column, Option<usize>>, &Vec<u32>)| match column {
+                Ok(column) => labels[column.codes.get(row) as usize],
+                Err(table) => {
+                    let own = table.and_then(|table| bucket(table, row));
+                    own.and_then(|own| labels.get(own as usize).copied()).unwrap_or(ANY)
+                }
             };
-            let own: Vec<u32> = columns.iter().zip(&labels).map(label).collect::<Option<_>>()?;
+            let own: Vec<u32> = columns.iter().zip(&labels).map(label).collect();
             let number = *numbers.entry(own).or_insert_with_key(|own| {
-                known.push(own.clone());
-                known.len() as u32 - 1
+                known.labels.push(own.clone());
+                known.labels.len() as u32 - 1
             });
-            of_row.push(number);
+            known.of_row.push(number);
         }
-        let records = self.records.of_people(&mut contents, &known)?;
-        Some(of_row.into_iter().map(|number| records[number as usize]).collect())
+        Some(known)
     }
 
     /// The protected value of a record, as far as the tables that `is_in` say it: a label.
@@ -147,11 +171,9 @@ impl<'a> AttributeTables<'a> {
         if value == u32::MAX { whole } else { value }
     }
 
-    /// Whether a label can be of a person whose true value is known.
-    pub(super) fn can_be(&self, label: u32, truth: &str) -> bool {
-        let labels = &mut self.contents.borrow_mut().labels[0];
-        let truth = labels.known(truth);
-        labels.meet(label, truth).is_some()
+    /// Whether two labels can be of one protected value.
+    pub(super) fn is_compatible(&self, one: u32, two: u32) -> bool {
+        self.contents.borrow_mut().labels[0].meet(one, two).is_some()
     }
 
     pub(super) fn text(&self, label: u32) -> String {

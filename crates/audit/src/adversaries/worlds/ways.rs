@@ -173,15 +173,15 @@ fn from_there_on(cases: &[Case], counts: &[u32], ends: &mut [u32]) -> CasePeople
 /// By case, which one it is of those whom a table does not tell apart and who have the same value;
 /// and how many there are.
 fn turns(cases: &[Case], table: usize) -> Vec<(u32, u32)> {
-    let mut sizes: HashMap<(u32, Option<u32>), u32> = HashMap::new();
+    let mut sizes: HashMap<(u32, Option<&[u32]>), u32> = HashMap::new();
     let mut turns: Vec<(u32, u32)> = Vec::with_capacity(cases.len());
     for case in cases {
-        let size = sizes.entry((case.places[table], case.truth)).or_default();
+        let size = sizes.entry((case.places[table], case.truth.as_deref())).or_default();
         turns.push((*size, 0));
         *size += 1;
     }
     for (turn, case) in turns.iter_mut().zip(cases) {
-        turn.1 = sizes[&(case.places[table], case.truth)];
+        turn.1 = sizes[&(case.places[table], case.truth.as_deref())];
     }
     turns
 }
@@ -304,7 +304,7 @@ mod tests {
             let cases: Vec<Case> = (0..rng.random_range(1..5))
                 .map(|_| Case {
                     places: vec![rng.random_range(0..3)],
-                    truth: Some(rng.random_range(0..=values)),
+                    truth: Some(vec![rng.random_range(0..=values)]),
                     people: rng.random_range(1..3),
                 })
                 .collect();
@@ -316,10 +316,9 @@ mod tests {
             }
             let mut rows: Vec<u32> = side.counts.iter().map(|&(_, rows)| rows).collect();
             sets.retain(|set| {
-                let each = cases
-                    .iter()
-                    .zip(set)
-                    .flat_map(|(case, &n)| std::iter::repeat_n((case.places[0], case.truth.unwrap()), n as usize));
+                let each = cases.iter().zip(set).flat_map(|(case, &n)| {
+                    std::iter::repeat_n((case.places[0], case.truth.as_ref().unwrap()[0]), n as usize)
+                });
                 can_be(&side, &each.collect::<Vec<_>>(), &mut rows)
             });
             let within = |one: &Vec<u32>, other: &Vec<u32>| one != other && one.iter().zip(other).all(|(a, b)| a <= b);

@@ -22,7 +22,11 @@ struct Made {
 impl Made {
     /// `s` is rounded to multiples of `step`, unless that is 1.
     fn new<const N: usize>(names: &[&str; N], quasi: &[&str], rows: &[[&str; N]], step: i64) -> Made {
-        let rows = table(names, rows);
+        Made::of(names, quasi, &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>(), step)
+    }
+
+    fn of(names: &[&str], quasi: &[&str], rows: &[Vec<&str>], step: i64) -> Made {
+        let rows = Table::from_texts(names, rows);
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
         let sensitive: Vec<&str> = ["s", "t"].into_iter().filter(|name| names.contains(name)).collect();
         let classes =
@@ -41,15 +45,21 @@ impl Made {
         Made { rows, classes, codebook }
     }
 
+    fn has_quasi(&self, name: &str) -> bool {
+        self.classes.quasi.iter().any(|quasi| quasi.name == *name)
+    }
+
     fn released<'a>(&'a self, name: &'a str) -> Released<'a> {
         Released { rows: Some(&self.rows), codebook: Some(&self.codebook), ..released(name, &self.classes) }
     }
 }
 
+fn named<'a>(tables: &[&'a Made]) -> Vec<Released<'a>> {
+    tables.iter().zip(["1", "2", "3"]).map(|(made, name)| made.released(name)).collect()
+}
+
 fn at_risk(tables: &[&Made], people: &Table) -> Vec<u32> {
-    let names = ["1", "2", "3"];
-    let tables: Vec<Released<'_>> = tables.iter().zip(names).map(|(made, name)| made.released(name)).collect();
-    let found = attack(&tables, Some(people));
+    let found = attack(&named(tables), Some(people));
     assert_eq!(found.details["exact"], json!(true), "{found:?}");
     found.people_at_risk
 }
@@ -197,7 +207,7 @@ fn a_value_that_no_release_says_of_a_person_is_not_certain() {
     let tables = [one.released("1"), Released { suppressed: 1, ..two.released("2") }];
     let attacker =
         Attacker { people: Some(&people), columns: Columns::All, prior: &[], joint: &[], progress: &NoProgress };
-    let found = run("t", &tables, attacker).unwrap().unwrap();
+    let found = run("t", &tables, attacker).unwrap().remove(0);
     assert_eq!(found.people_at_risk, [0, 1], "{found:?}");
     assert_eq!((&found.details["exact"], &found.details["not_in_all"]), (&json!(true), &json!(1)), "{found:?}");
 }
@@ -215,7 +225,7 @@ fn worlds(tables: &[&Made], people: &Table) -> Vec<u32> {
     // Every text of a column; of numbers that some tables round, all exact ones.
     let domain = |name: &String| -> Vec<String> {
         let texts = |made: &&&Made| -> Vec<String> {
-            let Some(column) = made.rows.column(name) else { return Vec::new() };
+            let Some(column) = made.rows.column(name).filter(|_| !made.has_quasi(name)) else { return Vec::new() };
             (0..made.rows.rows).map(|row| column.text(row)).collect()
         };
         let exact: Vec<&&Made> = tables.iter().filter(|made| !(name == "s" && made.codebook.is_coarse("s"))).collect();
@@ -252,7 +262,8 @@ fn worlds(tables: &[&Made], people: &Table) -> Vec<u32> {
     (0..).zip(&possible).filter(|(_, values)| values.len() == 1).map(|(person, _)| person).collect()
 }
 
-/// Whether a table can have been made of people with these values: one row for each of them.
+/// Whether a table can have been made of people with these values: one row for each of them, and
+/// others of people who are not listed.
 fn is_made_of(made: &Made, people: &Table, names: &[String], given: &[&Vec<String>]) -> bool {
     fn assign(person: usize, fits: &[Vec<usize>], used: &mut [bool]) -> bool {
         let Some(rows) = fits.get(person) else { return true };
@@ -273,7 +284,7 @@ fn is_made_of(made: &Made, people: &Table, names: &[String], given: &[&Vec<Strin
     let fits = |person: usize, row: usize| {
         made.rows.columns.iter().all(|column| {
             let (name, label) = (&column.name, column.text(row));
-            let is_quasi = made.classes.quasi.iter().any(|quasi| quasi.name == *name);
+            let is_quasi = made.has_quasi(name);
             let value = match people.column(name).filter(|_| is_quasi) {
                 Some(known) => known.text(person),
                 None => given[person][names.iter().position(|own| own == name).unwrap()].clone(),
@@ -297,7 +308,7 @@ fn is_made_of(made: &Made, people: &Table, names: &[String], given: &[&Vec<Strin
     };
     let all: Vec<Vec<usize>> =
         (0..people.rows).map(|person| (0..made.rows.rows).filter(|&row| fits(person, row)).collect()).collect();
-    made.rows.rows == people.rows && assign(0, &all, &mut vec![false; made.rows.rows])
+    made.rows.rows >= people.rows && assign(0, &all, &mut vec![false; made.rows.rows])
 }
 
 /// Two or three tables of a few people, each with some of the columns, rounded or not.
@@ -355,6 +366,76 @@ fn every_table_that_fits_agrees_where_tables_say_different_things() {
     }
 }
 
+/// The people, a table of them, and whether it has a row more than there are people.
+fn random_table(rng: &mut StdRng, people: &[[String; 4]]) -> (Made, bool) {
+    let by = rng.random_range(0..2usize);
+    let (is_plain, is_quasi) = [(false, false), (true, false), (true, false), (false, true)][rng.random_range(0..4)];
+    let has_s = !is_plain || rng.random_bool(0.7);
+    let is_larger = !has_s && rng.random_bool(0.5);
+    let (width, overlaps) = (rng.random_range(1..4i64), rng.random_bool(0.5));
+    let mut label = |value: &str| {
+        let value: i64 = value.parse().unwrap();
+        let width = if overlaps { rng.random_range(1..4) } else { width };
+        let low = value / width * width;
+        if width == 1 { value.to_string() } else { format!("{low}..{}", low + width) }
+    };
+    let more = people[..usize::from(is_larger)].iter();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for person in people.iter().chain(more) {
+        let mut row = vec![label(&person[by])];
+        row.extend(is_quasi.then(|| label(&person[2])).or_else(|| is_plain.then(|| person[2].clone())));
+        row.extend(has_s.then(|| person[3].clone()));
+        rows.push(row);
+    }
+    let c = (is_plain || is_quasi).then_some("c");
+    let names: Vec<&str> = [["a", "b"][by]].into_iter().chain(c).chain(has_s.then_some("s")).collect();
+    let quasi = &names[..if is_quasi { 2 } else { 1 }];
+    let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+    (Made::of(&names, quasi, &rows, 1), is_larger)
+}
+
+/// Tables with labels that overlap, by which c is known, beside others that show c, with s or
+/// without it and with one row more; and lists with c and the true values, or without.
+#[test]
+fn every_table_that_fits_agrees_where_a_known_column_links_rows() {
+    let (mut exposed, mut larger, mut known, mut open) = (0, 0, 0, 0);
+    for seed in seeds(600) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut digit = |count: u32| rng.random_range(0..count).to_string();
+        let people: Vec<[String; 4]> =
+            (0..2 + seed % 3).map(|_| [digit(4), digit(4), digit(3), format!("s{}", digit(3))]).collect();
+        let tables: Vec<(Made, bool)> = (0..rng.random_range(2..4)).map(|_| random_table(&mut rng, &people)).collect();
+        if !tables.iter().any(|(made, _)| made.rows.column("s").is_some()) {
+            continue;
+        }
+        let is_known = tables.iter().any(|(made, _)| made.has_quasi("c"));
+        let (has_c, has_s) = (is_known || rng.random_bool(0.3), rng.random_bool(0.6));
+        let columns: Vec<usize> = [0, 1].into_iter().chain(has_c.then_some(2)).chain(has_s.then_some(3)).collect();
+        let names: Vec<&str> = columns.iter().map(|&at| ["a", "b", "c", "s"][at]).collect();
+        let rows: Vec<Vec<&str>> =
+            people.iter().map(|person| columns.iter().map(|&at| person[at].as_str()).collect()).collect();
+        let listed = Table::from_texts(&names, &rows);
+        let tables_of: Vec<&Made> = tables.iter().map(|(made, _)| made).collect();
+        let certain = worlds(&tables_of, &listed);
+        let found = attack(&named(&tables_of), Some(&listed));
+        match found.details["exact"] == true {
+            true => assert_eq!(found.people_at_risk, certain, "seed {seed}: {people:?} {names:?} {found:?}"),
+            false => {
+                open += 1;
+                let is_true = found.people_at_risk.iter().all(|person| certain.contains(person));
+                assert!(is_true, "seed {seed}: {certain:?} {people:?} {names:?} {found:?}");
+            }
+        }
+        exposed += usize::from(!certain.is_empty());
+        larger += usize::from(tables.iter().any(|(_, is_larger)| *is_larger));
+        known += usize::from(is_known);
+    }
+    println!("{exposed} exposed, {larger} larger, {known} known, {open} open");
+    if seeds(600).count() > 1 {
+        assert!(exposed > 40 && larger > 40 && known > 40 && open * 5 < exposed, "{exposed} {larger} {known} {open}");
+    }
+}
+
 /// A list of people with true values lacks the column that links rows: what follows is the same, as
 /// long as it is true.
 #[test]
@@ -368,8 +449,78 @@ fn a_list_without_the_linking_column_hides_nobody_who_is_exposed() {
         table(&["a", "b", "s"], &[["1", "p", first], ["1", "q", second], ["5", "p", third], ["5", "q", fourth]])
     };
     assert_eq!(at_risk(&[&one, &two], &people(["x", "y", "y", "x"])), [0, 1, 2, 3]);
-    // Other people than those of the tables: nothing false is certain.
-    let tables = [one.released("1"), two.released("2")];
-    let found = attack(&tables, Some(&people(["y", "x", "x", "y"])));
+    // No row of the second table is of these people: nothing false is certain.
+    assert!(at_risk(&[&one, &two], &people(["y", "x", "x", "y"])).is_empty());
+}
+
+/// c is known of everyone, and labels of it overlap: the third person, who has q and c 1 as the
+/// first two, is not in the class of c 1 but in the other one.
+#[test]
+fn a_label_that_covers_a_known_value_is_not_the_statement_of_everyone_with_it() {
+    let one = [["0", "1", "q"], ["0", "1", "q"], ["*", "*", "q"], ["*", "*", "r"]];
+    let one = Made::new(&["a", "c", "s"], &["a", "c"], &one, 1);
+    let two = Made::new(&["b", "c"], &["b"], &[["*", "1"], ["*", "1"], ["*", "1"], ["*", "2"]], 1);
+    let people = [["0", "x", "1", "q"], ["0", "x", "1", "q"], ["5", "x", "1", "q"], ["5", "x", "2", "r"]];
+    assert_eq!(at_risk(&[&two, &one], &table(&["a", "b", "c", "s"], &people)), [0, 1]);
+}
+
+/// The list lacks c, and the second person has q in two rows of their class, of which one is theirs
+/// in the other release too.
+#[test]
+fn a_list_without_the_linking_column_leaves_several_rows_to_a_person() {
+    let one = [["1", "m", "q"], ["1", "n", "q"], ["1", "k", "r"], ["5", "m", "r"]];
+    let one = Made::new(&["a", "c", "s"], &["a"], &one, 1);
+    let two = [["x", "m", "q"], ["x", "m", "r"], ["y", "n", "q"], ["y", "k", "r"]];
+    let two = Made::new(&["b", "c", "s"], &["b"], &two, 1);
+    let people = [["1", "x", "q"], ["1", "y", "q"], ["1", "y", "r"], ["5", "x", "r"]];
+    let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
+    let found = at_risk(&[&one, &two], &table(&["a", "b", "s"], &people));
+    assert_eq!(found, [0, 3]);
+    assert_eq!(found, worlds(&[&one, &two], &table(&["a", "b"], &without)));
+}
+
+/// A column changed in between, so that no row of the second and the fourth person is in both
+/// releases: the others are linked all the same.
+#[test]
+fn people_whose_rows_cannot_be_linked_hide_nobody_else() {
+    let one =
+        Made::new(&["a", "c", "s"], &["a"], &[["1", "m", "x"], ["1", "n", "y"], ["5", "k", "y"], ["5", "l", "x"]], 1);
+    let two =
+        Made::new(&["b", "c", "s"], &["b"], &[["p", "m", "x"], ["p", "k", "y"], ["q", "z", "y"], ["q", "w", "x"]], 1);
+    let people = [["1", "p", "x"], ["1", "q", "y"], ["5", "p", "y"], ["5", "q", "x"]];
+    let tables = named(&[&one, &two]);
+    let found = attack(&tables, Some(&table(&["a", "b", "s"], &people)));
+    assert_eq!(found.people_at_risk, [0, 2], "{found:?}");
+    // Who does not know the values compares s alone, which is said.
+    let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
+    let found = attack(&tables, Some(&table(&["a", "b"], &without)));
     assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+    assert!(found.notes.iter().any(|note| note.text.contains("no table fits all releases so")), "{found:?}");
+}
+
+/// The second release has no s, and a person more: that does not hide which c is whose.
+#[test]
+fn a_release_without_the_attribute_and_with_other_people_links_rows() {
+    let one = Made::new(&["a", "c", "s"], &["a"], &[["1", "m", "x"], ["1", "n", "y"]], 1);
+    let two = Made::new(&["b", "c"], &["b"], &[["p", "m"], ["q", "n"], ["r", "n"]], 1);
+    let people = [["1", "p", "x"], ["1", "q", "y"]];
+    assert_eq!(at_risk(&[&two, &one], &table(&["a", "b", "s"], &people)), [0, 1]);
+    let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
+    assert_eq!(at_risk(&[&two, &one], &table(&["a", "b"], &without)), [0, 1]);
+    // Without a list it is left out, which is said.
+    let found = attack(&named(&[&two, &one]), None);
+    assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+    assert!(found.notes.iter().any(|note| note.text.contains("another number")), "{found:?}");
+}
+
+/// Which of two people stayed is known, and of the one who came the newest release tells a rounded
+/// value alone: what the old one says of others of their cells is not theirs.
+#[test]
+fn an_exact_value_of_an_earlier_release_is_not_that_of_who_came() {
+    let old = Made::new(&["a", "s"], &["a"], &[["0..9", "900"]], 1);
+    let new = Made::new(&["a", "s"], &["a"], &[["0..9", "1000"], ["0..9", "1000"]], 1000);
+    let tables = named(&[&old, &new]).into_iter().map(|table| Released { custodian: Some(0), ..table });
+    let tables: Vec<Released<'_>> = tables.collect();
+    let found = attack(&tables, Some(&table(&["a", "s"], &[["1", "900"], ["1", "1100"]])));
+    assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[0, 1][..], &json!(true)), "{found:?}");
 }

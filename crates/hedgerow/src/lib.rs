@@ -182,6 +182,7 @@ mod release;
 mod report;
 mod rules;
 mod source;
+pub mod synthetic;
 mod uniqueness;
 mod why;
 
@@ -232,8 +233,6 @@ pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, RowTotals, Uni
 pub use hedgerow_release::metadata::Metadata;
 /// How the title of every report begins.
 pub use hedgerow_report::TITLE as REPORT_TITLE;
-/// Synthetic data to try things on.
-pub use hedgerow_synth as synthetic;
 pub use hedgerow_table::date::Date;
 pub use hedgerow_table::hierarchy::{Bound, DateUnit};
 pub use hedgerow_table::read::ColumnCells;

@@ -24,7 +24,7 @@ fn main() {
     let mut arguments = std::env::args().filter_map(|text| text.parse::<u64>().ok());
     let (rows, l) = (arguments.next().unwrap_or(1_000_000), arguments.next().unwrap_or(10));
     let folder = tempfile::tempdir().expect("a folder");
-    hedgerow_synth::write_example(folder.path(), rows, 1).expect("a census");
+    hedgerow_table::whole::fill_all(hedgerow_synth::example_files(folder.path(), rows, 1)).expect("a census");
     let policy = Policy::load(&folder.path().join("policy.toml")).expect("the census's policy");
     let table = read_source(&policy, &NoProgress).expect("the census");
     let bound = Bound::new(&policy, &table).expect("the census's policy");

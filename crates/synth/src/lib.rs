@@ -24,7 +24,7 @@ mod traps;
 mod work;
 
 pub use census::census;
-pub use example::{census_hierarchies, census_policy, write_data, write_example};
+pub use example::{Fill, census_hierarchies, census_policy, example_files};
 pub use hospital::hospital;
 pub use households::households;
 pub use taxes::taxes;

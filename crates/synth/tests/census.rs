@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use hedgerow_synth::{census, census_hierarchies, census_policy, write_example};
+use hedgerow_synth::{census, census_hierarchies, census_policy, example_files};
 
 const HEADER: &str = "age,sex,education,birthplace,occupation,race,workclass,marital-status,income";
 
@@ -224,18 +225,21 @@ fn the_policy_names_every_column_in_order_and_every_hierarchy() {
 }
 
 #[test]
-fn an_example_is_written_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("new/census");
-    write_example(&dir, 500, 9).unwrap();
-    assert_eq!(std::fs::read_to_string(dir.join("census.csv")).unwrap(), text(500, 9));
-    assert_eq!(std::fs::read_to_string(dir.join("policy.toml")).unwrap(), census_policy());
+fn an_example_is_policy_hierarchies_and_data() {
+    let folder = Path::new("new/census");
+    let files: BTreeMap<PathBuf, String> = example_files(folder, 500, 9)
+        .into_iter()
+        .map(|(path, fill)| {
+            let mut text = Vec::new();
+            fill(&mut text).unwrap();
+            (path, String::from_utf8(text).unwrap())
+        })
+        .collect();
+    assert_eq!(files[&folder.join("census.csv")], text(500, 9));
+    assert_eq!(files[&folder.join("policy.toml")], census_policy());
     for (attribute, csv) in census_hierarchies() {
-        assert_eq!(std::fs::read_to_string(dir.join(format!("hierarchies/{attribute}.csv"))).unwrap(), csv);
+        assert_eq!(files[&folder.join(format!("hierarchies/{attribute}.csv"))], csv);
     }
-    let again = write_example(&dir, 500, 9).unwrap_err();
-    assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
-    assert!(again.to_string().contains("policy.toml"), "{again}");
 }
 
 /// A disk with room for a given number of bytes.

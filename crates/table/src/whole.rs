@@ -6,7 +6,7 @@ pub mod leftovers;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::TableError;
@@ -113,12 +113,21 @@ pub fn write(path: &Path, text: &[u8]) -> Result<(), TableError> {
     written().map_err(|error| TableError::io(path, error))
 }
 
-/// Writes several files, all or none: none is moved into place before every one is on the disk.
-/// Folders are made where they are missing, and removed again when something fails.
+/// Writes several files, all or none: see [`fill_all`].
 pub fn write_all(files: &[(PathBuf, String)]) -> Result<(), TableError> {
+    let fill = |text| -> Fill<'_> { Box::new(move |out| out.write_all(text)) };
+    fill_all(files.iter().map(|(path, text)| (path.clone(), fill(text.as_bytes()))).collect())
+}
+
+/// Writes what a file holds.
+pub type Fill<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
+
+/// Fills several files, all or none: none is moved into place before every one is on the disk.
+/// Folders are made where they are missing, and removed again when something fails.
+pub fn fill_all(files: Vec<(PathBuf, Fill<'_>)>) -> Result<(), TableError> {
     let mut made: Vec<PathBuf> = Vec::new();
-    let mut placed: Vec<&Path> = Vec::new();
-    let outcome = write_each(files, &mut made, &mut placed);
+    let mut placed: Vec<PathBuf> = Vec::new();
+    let outcome = fill_each(files, &mut made, &mut placed);
     if outcome.is_err() {
         placed.iter().for_each(|path| drop(fs::remove_file(path)));
         made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
@@ -126,25 +135,32 @@ pub fn write_all(files: &[(PathBuf, String)]) -> Result<(), TableError> {
     outcome
 }
 
-fn write_each<'f>(
-    files: &'f [(PathBuf, String)],
+fn fill_each(
+    files: Vec<(PathBuf, Fill<'_>)>,
     made: &mut Vec<PathBuf>,
-    placed: &mut Vec<&'f Path>,
+    placed: &mut Vec<PathBuf>,
 ) -> Result<(), TableError> {
     let mut partials = Vec::with_capacity(files.len());
-    for (path, text) in files {
-        let failed = |error| TableError::io(path, error);
-        make_folders(path, made).map_err(failed)?;
-        let partial = Partial::file(path).map_err(failed)?;
-        fs::write(partial.path(), text).and_then(|()| sync_all(partial.path())).map_err(failed)?;
-        partials.push(partial);
+    for (path, fill) in files {
+        let partial = make_folders(&path, made).and_then(|()| filled(&path, fill));
+        partials.push((partial.map_err(|error| TableError::io(&path, error))?, path));
     }
-    for ((path, _), partial) in files.iter().zip(partials) {
+    for (partial, path) in partials {
         let is_new = !path.exists();
-        partial.place().map_err(|error| TableError::io(path, error))?;
-        placed.extend(is_new.then_some(path.as_path()));
+        partial.place().map_err(|error| TableError::io(&path, error))?;
+        placed.extend(is_new.then_some(path));
     }
     Ok(())
+}
+
+/// A file that is on the disk, and not in its place.
+fn filled(path: &Path, fill: Fill<'_>) -> io::Result<Partial> {
+    let partial = Partial::file(path)?;
+    let mut out = BufWriter::new(File::create(partial.path())?);
+    fill(&mut out)?;
+    out.flush()?;
+    partial.flush()?;
+    Ok(partial)
 }
 
 /// Makes the folders above a path that are missing, and notes them.
@@ -276,5 +292,15 @@ mod tests {
         write_all(&files(["new/deep/one.csv", "two.csv"])).unwrap();
         assert_eq!(names(folder.path()), ["new", "taken", "two.csv"]);
         assert_eq!(fs::read(folder.path().join("new/deep/one.csv")).unwrap(), b"new/deep/one.csv");
+        // Where one cannot be finished, none is there, and the one is named.
+        let half: Fill<'_> = Box::new(|out| {
+            out.write_all(b"half of it")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        let whole: Fill<'_> = Box::new(|out| out.write_all(b"all"));
+        let paths = ["also/one.csv", "also/two.csv"].map(|name| folder.path().join(name));
+        let error = fill_all(paths.into_iter().zip([whole, half]).collect()).unwrap_err();
+        assert!(error.to_string().contains("two.csv"), "{error}");
+        assert_eq!(names(folder.path()), ["new", "taken", "two.csv"]);
     }
 }

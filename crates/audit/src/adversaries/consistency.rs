@@ -10,6 +10,8 @@
 //! combinations alone tell of a man that he is not pregnant, whatever is released. Such people are
 //! counted as `known_before`.
 
+mod kinds;
+
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
@@ -24,6 +26,7 @@ use crate::finding::{Exposure, Finding, Needs, ReleaseCells, Worst, likeliest_fi
 use crate::impossible::Impossible;
 use crate::overlap::overlap;
 use crate::people::FoundPeople;
+use kinds::{Kinds, RowKinds};
 
 /// Comparisons of people with rows before the adversary gives up on the rest.
 const COMPARISONS_MAX: u64 = 400_000_000;
@@ -57,17 +60,19 @@ pub(crate) fn run(
     let people = &*as_released(people, release.codebook());
     let found = FoundPeople::new(name, classes, people)?;
     let known: Vec<&Column> = classes.quasi.iter().filter_map(|quasi| people.column(&quasi.name)).collect();
-    let mut findings = Vec::new();
-    for protect in protected {
-        let shown = match release.tables() {
-            ReleaseTables::Generalized(tables) => of_rows(classes, &tables.table, tables.counts.as_deref(), people),
-            _ => of_buckets(classes, protect, people),
-        };
+    let attack = |shown: &ShownColumns<'_>, protected: &[Option<&str>]| -> Vec<Finding> {
         let impossible = Impossible::new(&known, &shown.attributes);
-        let attack = Attack { name, classes, found: &found, known: &known, shown: &shown, impossible: &impossible, k };
-        findings.push(attack.run(protect, people));
-    }
-    Ok(findings)
+        let kinds = Kinds::new(&impossible, &known, &shown.attributes, people.rows);
+        let attack =
+            Attack { name, classes, found: &found, known: &known, shown, impossible: &impossible, kinds: &kinds, k };
+        protected.iter().map(|protect| attack.run(*protect, people)).collect()
+    };
+    Ok(match release.tables() {
+        ReleaseTables::Generalized(tables) => {
+            attack(&of_rows(classes, &tables.table, tables.counts.as_deref(), people), &protected)
+        }
+        _ => protected.iter().flat_map(|protect| attack(&of_buckets(classes, *protect, people), &[*protect])).collect(),
+    })
 }
 
 /// The people as the release shows them: where it made values coarser, combinations are of the
@@ -191,6 +196,7 @@ struct Attack<'a> {
     known: &'a [&'a Column],
     shown: &'a ShownColumns<'a>,
     impossible: &'a Impossible,
+    kinds: &'a Kinds,
     k: u64,
 }
 
@@ -213,7 +219,11 @@ impl Attack<'_> {
         let mut of_person = vec![0u32; people.rows];
         let mut places = Vec::with_capacity(alike.len());
         let (mut compared, mut excluded_from, mut decided) = (0u64, 0u64, 0u64);
-        for (number, ((place_of, values), (rows, count))) in (0u32..).zip(&alike) {
+        let by_kind = self.kinds.of_rows(&self.shown.by_bucket, place);
+        // Whom the same values exclude from, in the same classes, the same rows fit.
+        let mut last_place = None;
+        let mut of_kinds: HashMap<u32, FittingRows> = HashMap::new();
+        for (number, ((place_of, _), (rows, count))) in (0u32..).zip(&alike) {
             rows.iter().for_each(|&row| of_person[row as usize] = number);
             let classes = &self.found.places[*place_of as usize];
             if classes.is_empty() || compared > COMPARISONS_MAX {
@@ -223,8 +233,18 @@ impl Attack<'_> {
                 places.push((false, 0.0));
                 continue;
             }
-            let FittingRows { rows, fit, values: left, compared: more } = self.fitting(classes, values, place);
-            compared += more;
+            if last_place != Some(*place_of) {
+                of_kinds.clear();
+                last_place = Some(*place_of);
+            }
+            let kind = self.kinds.of_person(rows[0]);
+            let found = of_kinds.entry(kind).or_insert_with(|| {
+                let found = self.fitting(classes, kind, &by_kind, place);
+                compared += found.compared;
+                found
+            });
+            let FittingRows { rows, fit, values: left, open, .. } = &*found;
+            let (rows, fit, open) = (*rows, *fit, *open);
             excluded_from += if fit < rows { *count } else { 0 };
             finding.people += count;
             let values_left = left.len() as u64;
@@ -233,12 +253,7 @@ impl Attack<'_> {
             }
             finding.effective_k = Some(finding.effective_k.map_or(fit, |least| least.min(fit)));
             let one_value = fit < rows && values_left <= 1;
-            let known_before = one_value
-                && place.is_some_and(|place| {
-                    let cardinality = self.shown.attributes[place].domain.cardinality() as u32;
-                    compared += u64::from(cardinality);
-                    self.impossible.open_values(values, place, cardinality) < 2
-                });
+            let known_before = one_value && open.is_some_and(|open| open < 2);
             decided += if known_before { *count } else { 0 };
             let at_risk = fit < rows && (fit < self.k || (place.is_some() && one_value && !known_before));
             finding.at_risk += if at_risk { *count } else { 0 };
@@ -278,24 +293,20 @@ impl Attack<'_> {
         finding
     }
 
-    /// The rows of some classes that fit a person with these values.
-    fn fitting(&self, classes: &[u32], values: &[u32], protect: Option<usize>) -> FittingRows {
-        let mut fitting = FittingRows { rows: 0, fit: 0, values: Vec::new(), compared: 0 };
+    /// The rows of some classes that fit a kind of person.
+    fn fitting(&self, classes: &[u32], kind: u32, rows: &RowKinds, protect: Option<usize>) -> FittingRows {
+        let open = protect.map(|place| self.kinds.open_values(kind, place));
+        let mut fitting = FittingRows { rows: 0, fit: 0, values: Vec::new(), open, compared: 0 };
         let mut left: HashMap<Option<u32>, u64> = HashMap::new();
         for &class in classes {
             let bucket = self.classes.bucket_of[class as usize] as usize;
             // In a bucket of several classes any of its values may be the person's.
-            for (shown, rows) in &self.shown.by_bucket[bucket] {
+            for (value, rows, fits) in self.kinds.fitting(kind, rows, bucket) {
                 fitting.rows += rows;
-                fitting.compared += (values.len() * shown.len()) as u64;
-                let excluded = |(attribute, code): (usize, &Option<u32>)| {
-                    let Some(code) = code else { return false };
-                    let mut known = values.iter().enumerate();
-                    known.any(|(known, &value)| self.impossible.excludes(known, value, attribute, *code))
-                };
-                if !shown.iter().enumerate().any(excluded) {
+                fitting.compared += self.shown.attributes.len() as u64;
+                if fits {
                     fitting.fit += rows;
-                    *left.entry(protect.and_then(|place| shown[place])).or_insert(0) += rows;
+                    *left.entry(value).or_insert(0) += rows;
                 }
             }
         }
@@ -310,6 +321,8 @@ struct FittingRows {
     fit: u64,
     /// The protected values among the rows that fit.
     values: Vec<(Option<u32>, u64)>,
+    /// How many protected values are left without a release.
+    open: Option<usize>,
     compared: u64,
 }
 

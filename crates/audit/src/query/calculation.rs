@@ -189,6 +189,14 @@ impl Having {
         }
     }
 
+    /// The places of the aggregates in it.
+    pub(crate) fn aggregates(&self) -> Vec<usize> {
+        match self {
+            Having::All(parts) | Having::Any(parts) => parts.iter().flat_map(Having::aggregates).collect(),
+            Having::Compared(left, _, right) => [left.aggregates(), right.aggregates()].concat(),
+        }
+    }
+
     /// `rows` is the place of COUNT(*), where a group is there only if it has rows: in a table in
     /// which it is not, nothing holds for it.
     pub(crate) fn stands_in_group(&self, found: &[Aggregated], rows: Option<usize>) -> TruthBounds {

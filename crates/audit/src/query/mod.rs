@@ -71,6 +71,7 @@ pub(crate) mod tests;
 mod token;
 mod transport;
 mod tree;
+mod under_top;
 mod view;
 mod written;
 
@@ -98,6 +99,7 @@ use plan::Plan;
 use rows::QueriedRows;
 use sql::{Query, Shown};
 use tally::{Contribution, Tally};
+use under_top::UnderTop;
 use view::QueryView;
 
 /// Answers one SELECT from a release of any kind.
@@ -141,8 +143,8 @@ fn answer_view(
         true => (rows(view, &query, &plan, columns, &meter)?, Open::default()),
         false => groups(view, &query, &plan, columns, &meter)?,
     };
-    found.notes = query.notes.clone();
-    if unknown(&found) {
+    found.notes.splice(0..0, query.notes.iter().cloned());
+    if unknown(&found) || open.by_unknown() {
         found.notes.push("an estimate is unknown where no released label shows which values occur".to_owned());
     }
     found.notes.extend(open.notes(view, &query, columns));
@@ -251,6 +253,7 @@ fn lines(
         groups.entry(Vec::new()).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
     }
     let mut lines: Vec<GroupLine> = Vec::with_capacity(groups.len());
+    let mut under_top = UnderTop::default();
     for (group, tallies) in &mut groups {
         // A group that no row can be in is not there, as in SQL.
         if plan.count_of_rows().is_some_and(|place| tallies[place].possible == 0) {
@@ -269,7 +272,11 @@ fn lines(
             })
             .collect();
         let standing = query.having.as_ref().map(|having| having.stands_in_group(&found, plan.count_of_rows()));
-        if standing.is_some_and(|standing| !standing.possible) {
+        let is_listed = standing.is_none_or(|standing| standing.possible);
+        if standing.is_some() {
+            under_top.see(&query.groups, group, columns, is_listed);
+        }
+        if !is_listed {
             continue;
         }
         let mut cells = Vec::with_capacity(query.outputs.len() + 1);
@@ -298,7 +305,8 @@ fn lines(
     meter.check_lines(lines.len())?;
     let open = lines.iter().fold(Open::default(), |open, line| open.or(&line.open));
     let lines = lines.into_iter().map(|line| line.cells).collect();
-    Ok((Answer { columns: headings(query, columns), lines, notes: Vec::new(), rows: false }, open))
+    let notes = under_top.notes(columns);
+    Ok((Answer { columns: headings(query, columns), lines, notes, rows: false }, open))
 }
 
 /// One group as the answer has it.

@@ -1,4 +1,5 @@
-//! Bounds that an answer lacks, and why: notes name the attributes whose values nothing bounds.
+//! Bounds and estimates that an answer lacks, and why: notes name the attributes whose values
+//! nothing bounds.
 
 use hedgerow_table::Kind;
 
@@ -17,6 +18,8 @@ pub(super) struct Open {
     aggregates: Vec<Sides>,
     /// A calculation whose aggregates are all bounded.
     calculated: bool,
+    /// HAVING is about what has bounds and no estimate.
+    by_unknown: bool,
 }
 
 /// Which of two bounds is missing.
@@ -43,7 +46,12 @@ impl Sides {
 impl Open {
     /// Of one line, whose aggregates are `found`.
     pub(super) fn of(query: &Query, found: &[Aggregated], cells: &[AnswerCell]) -> Open {
-        let mut open = Open { aggregates: vec![Sides::default(); found.len()], calculated: false };
+        let is_unknown = |place: usize| {
+            let Estimate { estimate, possible, .. } = found[place].estimate;
+            estimate.is_nan() && !possible.is_nan()
+        };
+        let by_unknown = query.having.as_ref().is_some_and(|having| having.aggregates().into_iter().any(is_unknown));
+        let mut open = Open { aggregates: vec![Sides::default(); found.len()], calculated: false, by_unknown };
         for (output, cell) in query.outputs.iter().zip(cells) {
             let (Shown::Calculated(calculation), AnswerCell::Estimate(shown)) = (&output.what, cell) else { continue };
             if !Sides::of(shown).any() {
@@ -64,7 +72,13 @@ impl Open {
         self.aggregates.resize(places, Sides::default());
         self.aggregates.iter_mut().zip(&other.aggregates).for_each(|(into, sides)| *into = into.or(*sides));
         self.calculated |= other.calculated;
+        self.by_unknown |= other.by_unknown;
         self
+    }
+
+    /// Whether an estimate that HAVING is about is unknown.
+    pub(super) fn by_unknown(&self) -> bool {
+        self.by_unknown
     }
 
     /// Why bounds are missing, and which key of the policy would give them.

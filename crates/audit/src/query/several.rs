@@ -68,7 +68,7 @@ pub(super) fn answer(
     let selections = Selections::new(&query, &plan, &columns)?;
     let found = groups(&selections, &estimate, &published, &cardinalities, &meter)?;
     let (mut answer, _) = lines(found, &Default::default(), suppressed, &query, &plan, &columns, &meter)?;
-    answer.notes = query.notes.clone();
+    answer.notes.splice(0..0, query.notes.iter().cloned());
     answer.notes.push(
         "no table of this release holds every column of the query: the estimate is that of the most likely table \
          behind all of them"

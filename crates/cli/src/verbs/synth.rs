@@ -1,9 +1,9 @@
 //! `hedgerow synth`: synthetic data to try things on.
 
-use std::io::{BufWriter, ErrorKind, Write};
-use std::path::Path;
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
+use hedgerow::{Error, ErrorKind};
 use serde_json::json;
 
 use super::{print, print_json};
@@ -38,10 +38,10 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
             let written = match &arguments.what {
                 SynthWhat::Census(_) => hedgerow::synthetic::write_example(directory, what.rows, what.seed),
                 SynthWhat::Hospital(_) | SynthWhat::Households(_) | SynthWhat::Taxes(_) => {
-                    hedgerow::synthetic::write_data(directory, name, &fill)
+                    hedgerow::synthetic::write_data(directory, name, fill)
                 }
             };
-            written.map_err(|error| failed(directory, error))?;
+            written.map_err(failed)?;
             if talk.json {
                 print_json(&json!({ "directory": directory.display().to_string(), "rows": what.rows }))?;
             } else if !talk.quiet {
@@ -54,12 +54,10 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn failed(directory: &Path, error: std::io::Error) -> Failure {
+/// The library's hint names no flag.
+fn failed(error: Error) -> Failure {
     match error.kind() {
-        ErrorKind::AlreadyExists => {
-            let problem = "holds a file already that would be written there";
-            Failure::usage(directory.display().to_string(), problem, "name another directory with -o")
-        }
-        _ => hedgerow::Error::io(directory, error).into(),
+        ErrorKind::Input => Failure::usage(error.place(), error.problem(), "name another directory with -o"),
+        _ => error.into(),
     }
 }

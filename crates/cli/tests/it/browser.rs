@@ -29,6 +29,13 @@ fn browse(browser: &str, profile: &Path, arguments: &[&str], page: &str) -> Outp
     Command::new(browser).args(fixed).arg(profile).args(arguments).arg(page).output().unwrap()
 }
 
+/// The title of a page that the browser wrote out.
+fn title(output: &Output) -> String {
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let title = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next());
+    title.unwrap_or_default().to_owned()
+}
+
 /// A report of one release with everything internal, and one of several releases.
 fn reports(folder: &Folder) -> Vec<PathBuf> {
     let policy = example("hospital/policy.toml");
@@ -55,13 +62,20 @@ fn a_report_opens_at_every_width_without_a_complaint() {
     let folder = Folder::new();
     for page in reports(&folder) {
         let address = format!("file://{}", page.display());
-        for size in ["360,800", "1366,900"] {
-            let picture = page.with_extension("png");
-            let arguments = [format!("--screenshot={}", picture.display()), format!("--window-size={size}")];
-            let output = browse(&browser, &folder.path("profile"), &arguments.each_ref().map(String::as_str), &address);
+        let written = std::fs::read_to_string(&page).unwrap();
+        let measured = "<script>parent.document.title='WIDTH '+innerWidth</script></body>";
+        for width in ["360", "1366"] {
+            let copy = page.with_extension(format!("{width}.html"));
+            std::fs::write(&copy, framed(&written.replace("</body>", measured), width)).unwrap();
+            let picture = page.with_extension(format!("{width}.png"));
+            let screenshot = format!("--screenshot={}", picture.display());
+            let arguments = [screenshot.as_str(), "--dump-dom", "--window-size=1366,900"];
+            let output =
+                browse(&browser, &folder.path("profile"), &arguments, &format!("file://{}", copy.display()));
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success() && picture.metadata().unwrap().len() > 5000, "{size}: {said}");
-            assert!(!said.contains("CONSOLE"), "{size}: {said}");
+            assert!(output.status.success() && picture.metadata().unwrap().len() > 5000, "{width}: {said}");
+            assert!(!said.contains("CONSOLE"), "{width}: {said}");
+            assert_eq!(title(&output), format!("WIDTH {width}"), "{said}");
         }
         let paper = page.with_extension("pdf");
         let print = [format!("--print-to-pdf={}", paper.display()), "--no-pdf-header-footer".to_owned()];
@@ -70,7 +84,6 @@ fn a_report_opens_at_every_width_without_a_complaint() {
         // The browser finds the same elements that were written: nothing had to be mended.
         let output = browse(&browser, &folder.path("profile"), &["--dump-dom"], &address);
         let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-        let written = std::fs::read_to_string(&page).unwrap();
         for element in ["<svg", "<table", "<figure", "<tr", "<section"] {
             assert_eq!(dom.matches(element).count(), written.matches(element).count(), "{element}");
         }
@@ -96,9 +109,7 @@ fn axe_finds_nothing_serious() {
         let address = format!("file://{}", copy.display());
         let output =
             browse(&browser, &folder.path("profile"), &["--virtual-time-budget=20000", "--dump-dom"], &address);
-        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-        let title = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
-        assert_eq!(title, "AXE []", "{}", page.display());
+        assert_eq!(title(&output), "AXE []", "{}", page.display());
     }
 }
 
@@ -186,10 +197,7 @@ fn pages_fit_every_screen() {
                 let arguments = [&fixed[..], dark].concat();
                 let output =
                     browse(&browser, &folder.path("profile"), &arguments, &format!("file://{}", copy.display()));
-                let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-                let title =
-                    dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
-                assert_eq!(title, format!("LOOK {width} []"), "{}", page.display());
+                assert_eq!(title(&output), format!("LOOK {width} []"), "{}", page.display());
             }
         }
     }

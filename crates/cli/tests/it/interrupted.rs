@@ -1,6 +1,8 @@
 //! Full disks and killed runs: either a release is there and complete, or it is not there.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -375,6 +377,44 @@ fn temporary_folders_of_a_killed_run_are_removed_by_the_next() {
     command(&["check", "census"]).status().unwrap();
     let left: Vec<_> = fs::read_dir(folder.path("tmp")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["hedgerow-notes"]);
+}
+
+/// Every file below a folder, by its path there.
+#[cfg(target_os = "linux")]
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).map(|entries| entries.flatten().collect::<Vec<_>>()).unwrap_or_default();
+    let below = entries.into_iter().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        below.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect();
+    files.sort_unstable();
+    files
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_synth_leaves_no_part_of_a_file() {
+    for what in ["census", "taxes"] {
+        let folder = Folder::new();
+        let made = folder.path("made");
+        let synth = |rows: &'static str| ["synth", what, "--rows", rows, "-o", "made", "-q"];
+        let mut run = started(&folder, &synth("30000000"));
+        let start = Instant::now();
+        let is_large = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| found.len() > 1 << 20);
+        while !files_below(&made).iter().any(is_large) && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let is_named = |path: &PathBuf| !path.file_name().unwrap().to_string_lossy().starts_with('.');
+        let left = files_below(&made);
+        assert!(left.iter().any(is_large) && !left.iter().any(is_named), "{what}: {left:?}");
+        // The next one has the place to itself.
+        let ran = folder.run(&synth("100"));
+        assert_eq!(ran.code, Some(0), "{what}: {ran:?}");
+        let left = files_below(&made);
+        assert!(left.iter().all(is_named) && !left.iter().any(is_large), "{what}: {left:?}");
+        assert_eq!(folder.read(&format!("made/{what}.csv")).lines().count(), 101, "{what}");
+    }
 }
 
 /// A release, and a table of few rows: a draft of many would mostly be a search.

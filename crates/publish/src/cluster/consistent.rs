@@ -40,21 +40,40 @@ pub(super) fn merged(
             (0..axes.len()).map(span).collect()
         })
         .collect();
-    let over_both = |one: &[Span], other: &[Span]| -> Vec<Span> {
-        let both = |(a, b): (&Span, &Span)| Span::new(a.first.min(b.first), a.last.max(b.last));
-        one.iter().zip(other).map(both).collect()
+    let weight = |attribute: usize, span: Span| axes[attribute].weight(axes[attribute].cell(span));
+    let own: Vec<f64> = spans
+        .iter()
+        .zip(&all)
+        .map(|(spans, class)| {
+            let cost: f64 = spans.iter().enumerate().map(|(attribute, span)| weight(attribute, *span)).sum();
+            cost * class.len() as f64
+        })
+        .collect();
+    // What two classes cost more together; `None` where it is more than `most`, which is known
+    // before all attributes are looked at.
+    let more = |class: usize, other: usize, most: f64| -> Option<f64> {
+        let rows = (all[class].len() + all[other].len()) as f64;
+        let (mut cost, mut more) = (0.0, 0.0);
+        for (attribute, (one, two)) in spans[class].iter().zip(&spans[other]).enumerate() {
+            cost += weight(attribute, Span::new(one.first.min(two.first), one.last.max(two.last)));
+            more = cost * rows - own[class] - own[other];
+            if more > most {
+                return None;
+            }
+        }
+        Some(more)
     };
-    let cost = |spans: &[Span]| axes.iter().zip(spans).map(|(axis, &span)| axis.weight(axis.cell(span))).sum::<f64>();
     // The group that each class belongs to, by the first of its classes.
     let mut group: Vec<usize> = (0..all.len()).collect();
     for class in (0..all.len()).filter(|&class| all[class].iter().any(|&key| fails(key))) {
-        let rows = |class: usize| all[class].len() as f64;
-        let more = |other: usize| {
-            let both = cost(&over_both(&spans[class], &spans[other])) * (rows(class) + rows(other));
-            both - cost(&spans[class]) * rows(class) - cost(&spans[other]) * rows(other)
-        };
-        let others = (0..all.len()).filter(|&other| other != class).map(|other| (more(other), other));
-        let Some((_, nearest)) = others.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else { continue };
+        let mut nearest: Option<(f64, usize)> = None;
+        for other in (0..all.len()).filter(|&other| other != class) {
+            let most = nearest.map_or(f64::INFINITY, |(most, _)| most);
+            if let Some(more) = more(class, other, most).filter(|more| nearest.is_none() || *more < most) {
+                nearest = Some((more, other));
+            }
+        }
+        let Some((_, nearest)) = nearest else { continue };
         let (low, high) = (group[class].min(group[nearest]), group[class].max(group[nearest]));
         group.iter_mut().filter(|group| **group == high).for_each(|group| *group = low);
     }

@@ -81,3 +81,36 @@ fn one_value_and_the_top_do_not_say_what_there_is() {
         assert_eq!(three(&found["answer"][0], "COUNT(*)"), [3.0; 3]);
     }
 }
+
+/// Rows under `*` can be of any group: where HAVING keeps their group out, only a note says so.
+#[test]
+fn having_says_what_it_makes_of_rows_under_the_top() {
+    let (red, blue, star) = (colors("red", &["red"]), colors("blue", &["blue"]), everything());
+    let rows: Vec<Vec<&TestLabel>> = [&red, &red, &red, &blue, &star].map(|label| vec![label]).to_vec();
+    let release = release_of(&["color"], &[Kind::Category], &rows);
+    let noted = |having: &str| {
+        let found = run(&release, &format!("SELECT color, COUNT(*) FROM data GROUP BY color {having}"));
+        (found["answer"].as_array().unwrap().len(), found["notes"].clone())
+    };
+    let judged = "rows under `*` of `color` can be of any group: HAVING judges them as one of their own";
+    assert_eq!(noted("HAVING COUNT(*) >= 2"), (1, Json::from(vec![format!("{judged}, which is not listed")])));
+    assert_eq!(noted("HAVING COUNT(*) < 2"), (2, Json::from(vec![judged])));
+    assert_eq!(noted(""), (3, Json::Array(Vec::new())), "its line says it");
+    let release = release_of(&["color"], &[Kind::Category], &rows[..4]);
+    let found = run(&release, "SELECT color FROM data GROUP BY color HAVING COUNT(*) >= 2");
+    assert_eq!(found["notes"], Json::Array(Vec::new()));
+}
+
+/// What is not estimated is said also where only HAVING asks for it.
+#[test]
+fn an_unknown_estimate_that_having_asks_for_is_noted() {
+    let (red, star, four) = (colors("red", &["red"]), everything(), point(4));
+    let rows: Vec<Vec<&TestLabel>> = [&red, &star, &star].map(|label| vec![&four, label]).to_vec();
+    let release = release_of(&["age", "color"], &[Kind::Integer, Kind::Category], &rows);
+    let having = "FROM data WHERE color = 'blue' GROUP BY age HAVING COUNT(*) > 1";
+    for shown in ["age", "age, COUNT(*)"] {
+        let found = run(&release, &format!("SELECT {shown} {having}"));
+        assert_eq!(found["answer"].as_array().unwrap().len(), 1, "{found}");
+        assert!(found["notes"].to_string().contains("an estimate is unknown"), "{found}");
+    }
+}

@@ -1,4 +1,4 @@
-//! Synthetic data to try things on: nobody in it exists.
+//! Synthetic data to try things on: no person in it exists.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

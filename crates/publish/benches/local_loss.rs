@@ -21,7 +21,8 @@ fn main() {
     let adult = std::fs::read_to_string(path).expect("the example that ships with the project");
     compare("Adult", &adult, path);
     let folder = std::env::temp_dir().join(format!("local-loss-{}", std::process::id()));
-    hedgerow_table::whole::fill_all(hedgerow_synth::example_files(&folder, rows, 1)).expect("a folder for temporary files");
+    hedgerow_table::whole::fill_all(hedgerow_synth::example_files(&folder, rows, 1))
+        .expect("a folder for temporary files");
     compare(&format!("census, {rows} rows"), &hedgerow_synth::census_policy(), &folder.join("policy.toml"));
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -32,7 +32,8 @@ fn main() {
     let policy = Policy::parse(&adult, &adult_path).unwrap_or_else(|errors| panic!("{errors}"));
     run("Adult, 8 attributes, k = 5", &policy);
     let folder = std::env::temp_dir().join(format!("local-speed-{}", std::process::id()));
-    hedgerow_table::whole::fill_all(hedgerow_synth::example_files(&folder, rows, 1)).expect("a folder for temporary files");
+    hedgerow_table::whole::fill_all(hedgerow_synth::example_files(&folder, rows, 1))
+        .expect("a folder for temporary files");
     let census = plain(&hedgerow_synth::census_policy(), "marital-status").replace("k = 5", "k = 10");
     let policy = Policy::parse(&census, &folder.join("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
     run(&format!("census, {rows} rows, 7 attributes, k = 10"), &policy);

@@ -257,9 +257,10 @@ pub(super) mod tests {
     use super::*;
     use crate::wrong::every_claim_can_fail;
 
-    /// Of six people two have each of three values. One release has a class with the first value and
-    /// the second, another one with the first and the third. Both are 1/3 from the table, by half
-    /// the sum of the differences of their shares. A person in both classes has the first value.
+    /// Of six people two have each of three values. One release has a class with the first value
+    /// and the second, another one with the first and the third. Both are 1/3 from the table, by
+    /// half the sum of the differences of their shares. A person in both classes has the first
+    /// value.
     #[test]
     fn two_classes_that_are_0_34_close_leave_one_value_together() {
         let table = Distribution::new(vec![2, 2, 2], None);

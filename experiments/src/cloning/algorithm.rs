@@ -135,10 +135,10 @@ fn orders(people: &[usize]) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// By steps, 20 and 24 are one apart, 25 is two from both, and 40 four from all: of means 22 and
-    /// 32.5, the person of 40 has the first value three of five times. By years, three of the four
-    /// ways that fit the means 22.5 and 32 give them, each in one of two orders: the first value at
-    /// 20 and 24, at 24 and 25, or at 25 and 40. Counts are in units of four.
+    /// By steps, 20 and 24 are one apart, 25 is two from both, and 40 four from all: of means 22
+    /// and 32.5, the person of 40 has the first value three of five times. By years, three of the
+    /// four ways that fit the means 22.5 and 32 give them, each in one of two orders: the first
+    /// value at 20 and 24, at 24 and 25, or at 25 and 40. Counts are in units of four.
     #[test]
     fn knowing_algorithm_1_tells_more_of_four_people_than_their_classes_do() {
         let ages = [20, 24, 25, 40];

@@ -1,10 +1,10 @@
 //! Printed of the three hospitals: the confidence of example 2, β of example 3, the
 //! micro-statistics of table 3(c), and how large ε can be (section 6.2).
 //!
-//! Table 3(c) shows five of its six sub-classes. Which patients are in them follows from the counts,
-//! means and ranges, by trying all choices: {1, 6, 13}, {3, 8, 17} or {2, 3, 8}, {4, 9, 18},
-//! {5, 11, 15} and {10, 19} with a counterfeit. So patient 18 is published, whom the text (section
-//! 6.1.3) says to be suppressed.
+//! Table 3(c) shows five of its six sub-classes. Which patients are in them follows from the
+//! counts, means and ranges, by trying all choices: {1, 6, 13}, {3, 8, 17} or {2, 3, 8}, {4, 9,
+//! 18}, {5, 11, 15} and {10, 19} with a counterfeit. So patient 18 is published, whom the text
+//! (section 6.1.3) says to be suppressed.
 
 use hedgerow_audit::adversaries::composition::{beta, confidences};
 use hedgerow_publish::cloning::division::{Division, Share};

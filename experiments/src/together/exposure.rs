@@ -3,7 +3,7 @@
 //!
 //! Finding classes is algorithm 1 as printed: for every set that is divided, the least and the
 //! greatest value of each attribute, the median by halving with sums, and the sizes of both sides.
-//! What the ring finds there is compared with the cut that the recursion makes.
+//! The result of the ring there is compared with the cut that the recursion makes.
 //! A successor claims that what it was passed is its predecessor's own value; how often the result
 //! alone would make that true is taken off, and of all passes the worst counts. The curve is the
 //! mean over all claims, those about sums included.

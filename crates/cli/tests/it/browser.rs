@@ -70,8 +70,7 @@ fn a_report_opens_at_every_width_without_a_complaint() {
             let picture = page.with_extension(format!("{width}.png"));
             let screenshot = format!("--screenshot={}", picture.display());
             let arguments = [screenshot.as_str(), "--dump-dom", "--window-size=1366,900"];
-            let output =
-                browse(&browser, &folder.path("profile"), &arguments, &format!("file://{}", copy.display()));
+            let output = browse(&browser, &folder.path("profile"), &arguments, &format!("file://{}", copy.display()));
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.success() && picture.metadata().unwrap().len() > 5000, "{width}: {said}");
             assert!(!said.contains("CONSOLE"), "{width}: {said}");

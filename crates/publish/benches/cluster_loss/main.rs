@@ -51,7 +51,8 @@ fn main() {
     let title = format!("census, {rows} rows, sets");
     if rows > 0 && title.contains(&options.only) {
         let folder = std::env::temp_dir().join(format!("cluster-loss-{}", std::process::id()));
-        hedgerow_table::whole::fill_all(hedgerow_synth::example_files(&folder, rows, 1)).expect("a folder for temporary files");
+        hedgerow_table::whole::fill_all(hedgerow_synth::example_files(&folder, rows, 1))
+            .expect("a folder for temporary files");
         let path = folder.join("policy.toml");
         options.compare(
             &title,

@@ -234,8 +234,8 @@ fn a_sensitive_attribute_in_the_rows_of_a_decomposed_release_counts() {
     assert!(found.releases.len() > 1 && found.at_risk > 0, "{found:?}");
 }
 
-/// The policy does not mention p, and two releases of others show it: the source tells that nobody
-/// is in them.
+/// The policy does not mention p, and two releases of others show it: the source tells that no
+/// person is in them.
 #[test]
 fn the_source_is_read_with_what_links_the_rows_of_others() {
     let case = Case::new("a,b,p,s\n0,0,u,q\n0,1,u,r\n1,0,u,q\n1,1,u,r\n");

@@ -127,7 +127,7 @@ fn number<K: Hash + Eq>(numbers: &mut HashMap<K, u32>, key: K) -> u32 {
     *numbers.entry(key).or_insert(next)
 }
 
-/// What was numbered, in the order of its numbers.
+/// Numbered things, in the order of their numbers.
 fn in_order<K>(numbers: HashMap<K, u32>) -> Vec<K> {
     let mut all: Vec<(K, u32)> = numbers.into_iter().collect();
     all.sort_unstable_by_key(|(_, number)| *number);

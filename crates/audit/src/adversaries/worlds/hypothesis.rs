@@ -22,7 +22,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// What a table says of the values that can be true of them.
+    /// The statements of a table about the values that can be true of them.
     pub(super) fn said_of(&self, side: &Side) -> Option<Vec<u32>> {
         let mut said: Vec<u32> = self.truth.as_ref()?.iter().map(|&value| side.statements.of(value)).collect();
         said.sort_unstable();
@@ -155,7 +155,7 @@ pub(super) fn can_be_there<'c>(
 /// Cases that agree in what matters for one table.
 struct CaseNode {
     place: u32,
-    /// What the table says of the values that can be true of them.
+    /// The statements of the table about the values that can be true of them.
     said: Option<Vec<u32>>,
     node: u32,
     people: u64,

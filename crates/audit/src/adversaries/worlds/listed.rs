@@ -461,7 +461,7 @@ impl Setting<'_> {
         released.all(|(table, _)| self.sides[table].places[case.places[table] as usize].is_empty())
     }
 
-    /// By table, whether it speaks of a person of a case: not of one who fits it and is taken to be
+    /// By table, whether it is about a person of a case: not of one who fits it and is taken to be
     /// in another one alone.
     fn speak(&self, number: usize, person: u32, groups: &[TableGroup<'_>]) -> Vec<bool> {
         let speaks = |table: usize| match groups.iter().find_map(|group| group.presence(number, person, table)) {
@@ -471,7 +471,7 @@ impl Setting<'_> {
         (0..self.sides.len()).map(speaks).collect()
     }
 
-    /// The values of some records, as far as tables say them that speak of the people of a case.
+    /// The values of some records, as far as tables say them that are about the people of a case.
     fn grouped(&self, records: LeftRecords, case: &Case, speak: &[bool]) -> ValuesLeft {
         records.grouped(self.tables, u64::from(case.people), |table| speak[table])
     }

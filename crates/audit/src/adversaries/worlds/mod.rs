@@ -105,7 +105,7 @@ pub(crate) fn run(
 /// Every way to compare rows that had to be tried, the one that fits best first.
 ///
 /// Columns that several tables have link their rows. Where no world has rows that are linked so,
-/// those that lack the protected attribute and have another number of rows are left out; then the
+/// those that lack the protected attribute and have another number of rows are omitted; then the
 /// protected attribute alone links them; and where no world fits then either, a missing value may
 /// stand for any.
 fn compared(protect: &str, released: &[Released<'_>], attacker: Attacker<'_>) -> Result<Vec<Compared>, TableError> {
@@ -160,7 +160,7 @@ fn compared(protect: &str, released: &[Released<'_>], attacker: Attacker<'_>) ->
     Ok(all)
 }
 
-/// What was left out where rows were compared in one way.
+/// The tables and columns omitted where rows were compared in one way.
 fn not_linked(
     tables: &AttributeTables<'_>,
     columns: &[String],
@@ -169,7 +169,7 @@ fn not_linked(
 ) -> Option<String> {
     let by = columns.join(", ");
     if linking == Linking::Columns {
-        let others = tables.left_out.join(" and ");
+        let others = tables.omitted.join(" and ");
         let why = || format!("rows can be linked by {by} to those of {others}, which are another number: they are not");
         return (!others.is_empty()).then(why);
     }

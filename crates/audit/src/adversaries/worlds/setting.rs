@@ -22,8 +22,8 @@ pub(super) struct Setting<'a> {
     pub(super) sides: Vec<Side>,
     pub(super) cases: Vec<Case>,
     pub(super) of_person: Vec<u32>,
-    /// By case, the protected value that the list of people has, a label, where it is not known what
-    /// can be true of them beside it; else empty.
+    /// By case, the protected value that the list of people has, a label, where other things that
+    /// can be true of them are not known; else empty.
     pub(super) values: Vec<u32>,
     /// Labels of columns that the list lacks overlap: who knows the columns may not know the class.
     pub(super) overlapping: bool,

@@ -375,8 +375,8 @@ fn contents(table: &Released<'_>, names: &[String], known: &[String], labels: &m
     Contents::new(columns, buckets, cells)
 }
 
-/// What the rows of a table say. The label of a value that is known of everyone is that of their
-/// class: it tells who can be in it, and nothing more of them.
+/// The statements of the rows of a table. The label of a value that is known of everyone is that of
+/// their class: it tells who can be in it, and nothing more of them.
 fn of_rows(
     table: &Released<'_>,
     rows: &Table,
@@ -384,14 +384,14 @@ fn of_rows(
     (names, known): (&[String], &[String]),
     labels: &mut [Labels],
 ) -> Contents {
-    let is_told = |name: &String| table.part == Part::List || !known.contains(name);
+    let is_stated = |name: &String| table.part == Part::List || !known.contains(name);
     let mut columns: Vec<usize> = Vec::new();
     let mut read: Vec<(&Column, Vec<u32>)> = Vec::new();
     for (number, (name, labels)) in names.iter().zip(labels).enumerate() {
         let Some(column) = rows.column(name) else { continue };
         if is_beside(table, name) {
             read.push((column, labels_of(table, column, labels)));
-        } else if let Some(at) = table.classes.quasi.iter().position(|quasi| quasi.name == *name && is_told(name)) {
+        } else if let Some(at) = table.classes.quasi.iter().position(|quasi| quasi.name == *name && is_stated(name)) {
             read.push((column, labels_of_quasi(table.classes, at, labels)));
         } else {
             continue;

@@ -24,8 +24,8 @@ pub(crate) struct AttributeTables<'a> {
     pub(super) says_values: bool,
     /// Some table lacks the attribute and has another number of rows than those that have it.
     pub(super) is_of_other_sizes: bool,
-    /// Tables of which the same is so, and that are left out.
-    pub(super) left_out: Vec<&'a str>,
+    /// Tables of which the same is so, and that are omitted.
+    pub(super) omitted: Vec<&'a str>,
 }
 
 /// The labels that a list of people has of each of them.
@@ -37,7 +37,7 @@ pub(super) struct KnownLabels {
 }
 
 impl<'a> AttributeTables<'a> {
-    /// Tables of other sizes are left out, unless they describe the people by what is known of
+    /// Tables of other sizes are omitted, unless they describe the people by what is known of
     /// them. `None` where what all say together is too much to be listed.
     pub(super) fn new(
         protect: &'a str,
@@ -52,7 +52,7 @@ impl<'a> AttributeTables<'a> {
         let sources: Vec<u64> = released.iter().filter(|table| says(table)).map(source).collect();
         let is_of_source = |table: &Released<'a>| table.part == Part::List || sources.contains(&source(table));
         let is_known = |table: &Released<'a>| people.is_some_and(|people| is_known(table.classes, people));
-        let (mut tables, mut left_out): (Vec<Released<'a>>, Vec<&'a str>) = (Vec::new(), Vec::new());
+        let (mut tables, mut omitted): (Vec<Released<'a>>, Vec<&'a str>) = (Vec::new(), Vec::new());
         let mut is_of_other_sizes = false;
         for (table, contents) in released.iter().zip(&all.of_table) {
             let is_linked = linking == Linking::Columns && !contents.columns.is_empty();
@@ -60,10 +60,10 @@ impl<'a> AttributeTables<'a> {
                 is_of_other_sizes |= !says(table) && !is_of_source(table);
                 tables.push(*table);
             } else if is_linked {
-                left_out.push(table.name);
+                omitted.push(table.name);
             }
         }
-        left_out.dedup();
+        omitted.dedup();
         let mut all = match tables.len() == released.len() {
             true => all,
             false => AllContents::new(protect, &tables, linking),
@@ -71,7 +71,7 @@ impl<'a> AttributeTables<'a> {
         let records = Records::new(&mut all)?;
         let says_values = all.says_values();
         let (columns, contents) = (all.names.clone(), RefCell::new(all));
-        Some(AttributeTables { tables, columns, records, contents, says_values, is_of_other_sizes, left_out })
+        Some(AttributeTables { tables, columns, records, contents, says_values, is_of_other_sizes, omitted })
     }
 
     /// The number of records, which are the values of worlds.
@@ -108,8 +108,8 @@ impl<'a> AttributeTables<'a> {
         side
     }
 
-    /// What is known of people beside their classes, where their list has the protected column;
-    /// `bucket` is that of a row of the list in a table, where it can be in no other.
+    /// Values that are known of people beside their classes, where their list has the protected
+    /// column; `bucket` is that of a row of the list in a table, where it can be in no other.
     pub(super) fn known(&self, people: &Table, bucket: impl Fn(usize, usize) -> Option<u32>) -> Option<KnownLabels> {
         people.column(&self.columns[0])?;
         let table_of =

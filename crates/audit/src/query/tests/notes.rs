@@ -101,7 +101,7 @@ fn having_says_what_it_makes_of_rows_under_the_top() {
     assert_eq!(found["notes"], Json::Array(Vec::new()));
 }
 
-/// What is not estimated is said also where only HAVING asks for it.
+/// A missing estimate is said also where only HAVING asks for it.
 #[test]
 fn an_unknown_estimate_that_having_asks_for_is_noted() {
     let (red, star, four) = (colors("red", &["red"]), everything(), point(4));

@@ -482,7 +482,7 @@ fn a_list_without_the_linking_column_leaves_several_rows_to_a_person() {
 /// A column changed in between, so that no row of the second and the fourth person is in both
 /// releases: the others are linked all the same.
 #[test]
-fn people_whose_rows_cannot_be_linked_hide_nobody_else() {
+fn people_whose_rows_cannot_be_linked_hide_no_others() {
     let one =
         Made::new(&["a", "c", "s"], &["a"], &[["1", "m", "x"], ["1", "n", "y"], ["5", "k", "y"], ["5", "l", "x"]], 1);
     let two =
@@ -507,7 +507,7 @@ fn a_release_without_the_attribute_and_with_other_people_links_rows() {
     assert_eq!(at_risk(&[&two, &one], &table(&["a", "b", "s"], &people)), [0, 1]);
     let without: Vec<[&str; 2]> = people.iter().map(|[a, b, _]| [*a, *b]).collect();
     assert_eq!(at_risk(&[&two, &one], &table(&["a", "b"], &without)), [0, 1]);
-    // Without a list it is left out, which is said.
+    // Without a list it is omitted, which is said.
     let found = attack(&named(&[&two, &one]), None);
     assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
     assert!(found.notes.iter().any(|note| note.text.contains("another number")), "{found:?}");

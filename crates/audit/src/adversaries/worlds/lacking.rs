@@ -100,8 +100,8 @@ impl<'a> Lacking<'a> {
         (ways.len() <= most).then_some(ways)
     }
 
-    /// The counts of a table that people of a case in one of its classes can be among, by the values
-    /// that can be true of them.
+    /// The counts of a table that people of a case in one of its classes can be among, by the
+    /// values that can be true of them.
     fn counts_of(&self, at: usize, case: &Case, class: u32) -> Vec<usize> {
         let side = &self.sides[self.of_table[at].0];
         let of = |value: &u32| side.position(side.bucket_of[class as usize], *value);

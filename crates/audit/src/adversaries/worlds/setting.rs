@@ -97,7 +97,9 @@ impl<'a> Setting<'a> {
             };
             self.tables.records.of_people(&mut self.tables.contents.borrow_mut(), &labels, is_there)
         });
-        let mut numbers: HashMap<(Vec<u32>, Option<Vec<u32>>, Option<u32>), u32> = HashMap::new();
+        // By places, what can be true of them, and their value.
+        type Alike = (Vec<u32>, Option<Vec<u32>>, Option<u32>);
+        let mut numbers: HashMap<Alike, u32> = HashMap::new();
         let mut of_alike = Vec::with_capacity(alike.len());
         for (at, (places, number)) in alike.into_iter().enumerate() {
             let truth = truths.as_ref().map(|truths| truths[at].clone());

@@ -89,6 +89,7 @@ impl<'a> Publish<'a> {
             metadata: Vec::new(),
             gate: Gate::default(),
             memory: None,
+            part: None,
             progress: monitor,
         };
         Ok(hedgerow_publish::publish(policy, RowSource::Open(&rows), &options)?.into())

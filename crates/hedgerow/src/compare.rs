@@ -59,12 +59,19 @@ pub struct Compare<'a> {
     source: Source<'a>,
     queries: MeasureOptions,
     methods: &'static [Method],
+    part: Option<(u64, u64)>,
 }
 
 impl<'a> Compare<'a> {
     /// Compares methods by what `policy` says besides the method, over its source.
     pub fn new(policy: &'a Policy) -> Compare<'a> {
-        Compare { policy, source: Source::of_policy(), queries: MeasureOptions::default(), methods: &COMPARED }
+        Compare {
+            policy,
+            source: Source::of_policy(),
+            queries: MeasureOptions::default(),
+            methods: &COMPARED,
+            part: None,
+        }
     }
 
     /// Takes the rows from `source` instead of what the policy names.
@@ -82,6 +89,12 @@ impl<'a> Compare<'a> {
     /// Tries some of the methods only.
     pub(crate) fn methods(mut self, methods: &'static [Method]) -> Self {
         self.methods = methods;
+        self
+    }
+
+    /// The rows are a part of a table, so many of so many.
+    pub(crate) fn part(mut self, part: (u64, u64)) -> Self {
+        self.part = Some(part);
         self
     }
 
@@ -113,7 +126,8 @@ impl<'a> Compare<'a> {
             seconds: None,
             problem: None,
         };
-        match Publish::new(&other, folder.path().join(method.name())).source(table).run_with(monitor) {
+        let publish = Publish::new(&other, folder.path().join(method.name())).part(self.part);
+        match publish.source(table).run_with(monitor) {
             Ok(published) => {
                 let release = Release::open_with(&published.release, monitor)?;
                 let measure = Measure::new(&release, &other).source(table).queries(self.queries.clone());

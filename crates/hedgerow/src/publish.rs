@@ -53,6 +53,7 @@ pub struct Publish<'a> {
     metadata: Vec<Metadata>,
     catalog: Gate,
     memory: Option<u64>,
+    part: Option<(u64, u64)>,
 }
 
 impl<'a> Publish<'a> {
@@ -74,6 +75,7 @@ impl<'a> Publish<'a> {
             metadata: Vec::new(),
             catalog: Gate::default(),
             memory: None,
+            part: None,
         }
     }
 
@@ -190,6 +192,12 @@ impl<'a> Publish<'a> {
         self
     }
 
+    /// For a trial: the rows are a part of a table, so many of so many.
+    pub(crate) fn part(mut self, part: Option<(u64, u64)>) -> Self {
+        self.part = part;
+        self
+    }
+
     /// Publishes.
     pub fn run(self) -> Result<Published, Error> {
         self.run_with(&Monitor::default())
@@ -246,6 +254,7 @@ impl<'a> Publish<'a> {
             metadata: self.metadata,
             gate: self.catalog,
             memory: self.memory,
+            part: self.part,
             progress: monitor,
         };
         let rows = &self.source;

@@ -36,6 +36,7 @@ pub(crate) fn advice(
         || bound.units().is_some()
         || rows > ROWS_MAX
         || !options.levels.is_empty()
+        || options.part.is_some()
     {
         return Ok(None);
     }

@@ -30,8 +30,11 @@ pub(super) fn examine(
 pub(super) fn warning(place: &str, found: Option<&Exposed>, of_units: bool) -> InputError {
     let about = "for those who know which combinations of values do not occur";
     let problem = match found {
-        Some(Exposed { people, attributes, all }) => {
-            let people = format!("{}{people} people", if *all { "" } else { "at least " });
+        Some(Exposed { people, attributes, examined }) => {
+            let people = match examined {
+                None => format!("{people} people"),
+                Some(examined) => format!("at least {people} people ({examined} were examined)"),
+            };
             match attributes.is_empty() {
                 true => format!("the draft leaves {people} too few rows {about}"),
                 false => {

@@ -45,14 +45,16 @@ pub(super) struct Exposed {
     pub(super) people: u64,
     /// The protected attributes of which this is so.
     pub(super) attributes: Vec<String>,
-    /// Whether everyone was examined.
-    pub(super) all: bool,
+    /// How many were examined, where it was not everyone.
+    pub(super) examined: Option<u64>,
 }
 
 /// A proposed policy over a sample of the rows.
 pub(super) struct PolicyTrial {
     pub(super) policy: Policy,
     rows: Table,
+    /// How many rows they are, and of how many.
+    part: (u64, u64),
     /// The hierarchy files.
     folder: Folder,
 }
@@ -76,7 +78,9 @@ impl PolicyTrial {
         let Ok(mut policy) = Policy::parse(&proposed.policy, &path) else { return Ok(None) };
         policy.publish.max_nodes = Some(NODES_MAX);
         policy.publish.max_seconds = None;
-        Ok(Some(PolicyTrial { policy, rows: some_rows(table, proposed.unit.as_deref(), rows), folder }))
+        let rows = some_rows(table, proposed.unit.as_deref(), rows);
+        let part = (rows.rows as u64, table.rows as u64);
+        Ok(Some(PolicyTrial { policy, rows, part, folder }))
     }
 
     /// The result of each method.
@@ -93,7 +97,7 @@ impl PolicyTrial {
         let mut options = MeasureOptions::default();
         options.queries.count = 0;
         let policy = policy.clone().into();
-        let mut compare = Compare::new(&policy).source(&self.rows).queries(options);
+        let mut compare = Compare::new(&policy).source(&self.rows).queries(options).part(self.part);
         if let Some(methods) = methods {
             compare = compare.methods(methods);
         }
@@ -123,9 +127,10 @@ impl PolicyTrial {
         let at_risk = findings.iter().filter(|finding| finding.at_risk > 0);
         let attributes = at_risk.filter_map(|finding| finding.protect.clone()).collect();
         // The adversary stops after many comparisons, where labels overlap.
-        let all = findings.iter().all(|finding| finding.people == self.rows.rows as u64);
+        let examined = findings.iter().map(|finding| finding.people).min();
+        let examined = examined.filter(|examined| *examined < self.rows.rows as u64);
         let people = people.len() as u64;
-        Ok((all || people > 0).then_some(Exposed { people, attributes, all }))
+        Ok((examined.is_none() || people > 0).then_some(Exposed { people, attributes, examined }))
     }
 
     /// Those of the protected attributes whose rules make the others lose more than half. They are

@@ -66,6 +66,16 @@ impl ImproveLimit {
             ClassLabels::Hierarchy => ImproveLimit::Tries(HIERARCHY_TRIES),
         }
     }
+
+    /// The limit for so many rows of so many: as many rounds as the whole would have.
+    pub(super) fn of_part(self, part: Option<(u64, u64)>) -> ImproveLimit {
+        match (self, part) {
+            (ImproveLimit::Tries(most), Some((rows, whole))) => {
+                ImproveLimit::Tries((u128::from(most) * u128::from(rows) / u128::from(whole.max(1))) as u64)
+            }
+            (limit, _) => limit,
+        }
+    }
 }
 
 /// Rows that are tried when no time is given: small tables until nothing improves, and large ones
@@ -380,5 +390,23 @@ impl<'p, const W: usize> Work<'p, W> {
             chosen.push(class);
         }
         chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A whole of more rows than are tried has no round, and neither has a part of it, however few
+    /// rows that has.
+    #[test]
+    fn a_part_is_improved_as_often_as_the_whole() {
+        let limit = ImproveLimit::by_default(ClassLabels::Set);
+        for (rows, whole) in [(1000, 1000), (1000, 3000), (1000, 10_001), (1000, 27_000), (20, 1 << 40)] {
+            let ImproveLimit::Tries(tries) = limit.of_part(Some((rows, whole))) else { panic!("{limit:?}") };
+            assert_eq!(tries / rows, TRIES / whole, "{rows} of {whole}");
+        }
+        assert_eq!(limit.of_part(None), limit);
+        assert_eq!(ImproveLimit::None.of_part(Some((1, 2))), ImproveLimit::None);
     }
 }

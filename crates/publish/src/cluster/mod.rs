@@ -73,7 +73,7 @@ impl Neighbors {
         let limit = match seconds {
             Some(seconds) => ImproveLimit::Until(Instant::now() + Duration::from_secs_f64(seconds)),
             None if publish.improve => ImproveLimit::None,
-            None => ImproveLimit::by_default(labels),
+            None => ImproveLimit::by_default(labels).of_part(options.part),
         };
         Some(Neighbors { anew, labels, objective: Objective::of(publish.cluster_loss)?, limit })
     }

@@ -223,6 +223,37 @@ fn rows_that_fit_are_counted_as_by_hand() {
     assert!(excluded > 1000 || seeds(2).end == 1, "{excluded}");
 }
 
+/// Who fits every row is compared with kinds of rows, of which there are few: nobody is left out.
+#[test]
+fn everyone_is_examined_where_everyone_fits_every_row() {
+    const PEOPLE: usize = 2600;
+    let names: Vec<String> =
+        (0..12).map(|known| format!("k{known}")).chain((0..6).map(|shown| format!("s{shown}"))).collect();
+    let header: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut rng = StdRng::seed_from_u64(1);
+    let mut row = || -> Vec<String> {
+        let known: Vec<u32> = (0..12).map(|_| rng.random_range(0..90)).collect();
+        let shown = (0..6).map(|shown| match shown {
+            // Who is young has none.
+            0 if known[0] < 18 => String::new(),
+            _ => rng.random_range(0..40u32).to_string(),
+        });
+        let shown: Vec<String> = shown.collect();
+        known.iter().map(u32::to_string).chain(shown).collect()
+    };
+    let rows: Vec<Vec<String>> = (0..PEOPLE).map(|_| row()).collect();
+    let top = |cells: &Vec<String>| {
+        cells.iter().enumerate().map(|(at, cell)| if at < 12 { "*" } else { cell }.to_owned()).collect()
+    };
+    let labels: Vec<Vec<String>> = rows.iter().map(top).collect();
+    let (people, release) = released(&header, &rows, &labels, &["s1"]);
+    let found = &attack(&people, &release, 5)[0];
+    let young = rows.iter().filter(|row| row[12].is_empty()).count();
+    assert_eq!(found.people, PEOPLE as u64, "{found:?}");
+    assert!(found.details["excluded_from"].as_u64().unwrap() >= young as u64, "{found:?}");
+    assert!(found.notes.is_empty(), "{:?}", found.notes);
+}
+
 /// Chance makes hardly any.
 #[test]
 fn independent_columns_exclude_nothing() {

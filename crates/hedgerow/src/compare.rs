@@ -92,7 +92,7 @@ impl<'a> Compare<'a> {
         self
     }
 
-    /// The rows are a part of a table, so many of so many.
+    /// The rows are a part of a table: the number of them, and of all.
     pub(crate) fn part(mut self, part: (u64, u64)) -> Self {
         self.part = Some(part);
         self

@@ -30,8 +30,8 @@ pub struct PublishOptions<'a> {
     /// The most bytes of memory that the whole process may take: a run that would take more is
     /// refused before it searches.
     pub memory: Option<u64>,
-    /// For a trial: these rows are a part of a table, so many of so many. Their classes are improved
-    /// as often as those of the whole would be, and no other method is looked at.
+    /// For a trial: these rows are a part of a table, the first number of the second. Their classes
+    /// are improved as often as those of the whole would be, and no other method is looked at.
     pub part: Option<(u64, u64)>,
     pub progress: &'a dyn Progress,
 }

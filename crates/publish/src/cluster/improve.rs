@@ -67,7 +67,7 @@ impl ImproveLimit {
         }
     }
 
-    /// The limit for so many rows of so many: as many rounds as the whole would have.
+    /// The limit for a number of rows among all: as many rounds as the whole would have.
     pub(super) fn of_part(self, part: Option<(u64, u64)>) -> ImproveLimit {
         match (self, part) {
             (ImproveLimit::Tries(most), Some((rows, whole))) => {

@@ -223,7 +223,7 @@ fn rows_that_fit_are_counted_as_by_hand() {
     assert!(excluded > 1000 || seeds(2).end == 1, "{excluded}");
 }
 
-/// Who fits every row is compared with kinds of rows, of which there are few: nobody is left out.
+/// People who fit every row are compared with kinds of rows, of which there are few: all are.
 #[test]
 fn everyone_is_examined_where_everyone_fits_every_row() {
     const PEOPLE: usize = 2600;

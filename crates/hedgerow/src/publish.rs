@@ -192,7 +192,7 @@ impl<'a> Publish<'a> {
         self
     }
 
-    /// For a trial: the rows are a part of a table, so many of so many.
+    /// For a trial: the rows are a part of a table: the number of them, and of all.
     pub(crate) fn part(mut self, part: Option<(u64, u64)>) -> Self {
         self.part = part;
         self

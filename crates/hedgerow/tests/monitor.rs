@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use hedgerow::{Cancel, ErrorKind, Monitor, Policy, Publish};
 
 fn census(folder: &Path) -> Policy {
-    hedgerow::synthetic::write_example(&folder.join("census"), 20_000, 1).unwrap();
+    hedgerow::synthetic::write_example(folder.join("census"), 20_000, 1).unwrap();
     Policy::load(folder.join("census/policy.toml")).unwrap()
 }
 
@@ -93,7 +93,7 @@ const SETTINGS: [(&str, &str); 4] = [
 #[test]
 fn methods_without_a_lattice_report_and_stop_inside_their_loops() {
     let folder = tempfile::tempdir().unwrap();
-    hedgerow::synthetic::write_example(&folder.path().join("census"), 6_000, 1).unwrap();
+    hedgerow::synthetic::write_example(folder.path().join("census"), 6_000, 1).unwrap();
     let (source, before) = (folder.path().join("census"), BTreeSet::from(["census".to_owned()]));
     for (name, settings) in SETTINGS {
         let text = format!(

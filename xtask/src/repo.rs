@@ -93,10 +93,17 @@ pub(crate) fn write(path: &str, text: &str) -> Result<(), String> {
     std::fs::write(root().join(path), text).map_err(|error| format!("{path}: {error}"))
 }
 
-/// Cargo tells its children which cargo they run under.
+/// Cargo tells its children which cargo they run under, and of which package they are. Some build
+/// scripts read the latter, so that their crates would be built again whenever a build by hand
+/// follows one of ours: it is removed.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
+    let names = std::env::vars_os().map(|(name, _)| name);
+    let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for name in names.filter(|name| name.to_str().is_some_and(is_of_package)) {
+        command.env_remove(name);
+    }
     command
 }
 

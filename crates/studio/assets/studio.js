@@ -17,19 +17,18 @@ studio.say = (text) => {
   document.getElementById("status").textContent = text;
 };
 
-// Work that ends shows its page anew. Where the reader goes elsewhere meanwhile, that page is shown: of two requests that
+// Work that ends shows its page anew. Where the reader goes elsewhere meanwhile, that page is shown: of two answers that
 // replace the page, the later one would find it replaced already, and do nothing.
 let wanted = null;
+const isEndOfWork = (element, target) => element.id === "job" && target?.id === "app";
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt, target, xhr } = event.detail;
-  if (target?.id !== "app") return;
-  if (elt.id !== "job") {
-    const job = document.getElementById("job");
-    if (job) htmx.trigger(job, "htmx:abort");
-    wanted = xhr;
-  } else if (wanted) {
-    event.preventDefault();
-  }
+  if (wanted && isEndOfWork(elt, target)) event.preventDefault();
+  else if (elt.id !== "job" && target?.id === "app") wanted = xhr;
+});
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { requestConfig, target } = event.detail;
+  if (wanted && isEndOfWork(requestConfig.elt, target)) event.detail.shouldSwap = false;
 });
 document.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.xhr === wanted) wanted = null;

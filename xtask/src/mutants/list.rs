@@ -496,7 +496,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "worlds in which rows are not linked",
         file: "crates/audit/src/adversaries/worlds/mod.rs",
-        find: "Linking::Columns if columns.is_empty() => continue,",
+        find: "Linking::Columns if columns.is_empty() || way == 1 && is_of_one_size => continue,",
         replace: "Linking::Columns => continue,",
         tests: WORLDS,
     },

@@ -538,15 +538,15 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "a release with suppressed rows has everyone who fits it",
         file: "crates/audit/src/combined_view.rs",
-        find: "most_absent(people, (side.classes.rows, suppressed(side.name))) > 0",
-        replace: "most_absent(people, (side.classes.rows, suppressed(side.name))) > u64::MAX - 1",
+        find: "most_absent(people, (side.classes.rows, suppressed(side))) > 0",
+        replace: "most_absent(people, (side.classes.rows, suppressed(side))) > u64::MAX - 1",
         tests: SUPPRESSED,
     },
     Mutant {
         name: "a release has people whose true value it cannot give",
         file: "crates/audit/src/combined_view.rs",
-        find: "combination.truth.filter(|_| !self.is_coarse)",
-        replace: "combination.truth.filter(|_| self.is_coarse)",
+        find: "combination.truth.filter(|_| !is_coarse())",
+        replace: "combination.truth.filter(|_| is_coarse())",
         tests: SUPPRESSED,
     },
     Mutant {

@@ -79,7 +79,7 @@ pub(super) fn run(
         fewest.leave_open(why.to_owned());
     }
     if !setting.values.is_empty() {
-        fewest.leave_open("by what the list of people says, too many rows can be those of one person".to_owned());
+        fewest.leave_open("too many rows fit what the list says of one person".to_owned());
     }
     if let Some(why) = setting.not_used_of_rows(&standings) {
         fewest.leave_open(why);

@@ -95,7 +95,7 @@ pub(crate) fn run(
     for Compared { mut finding, .. } in all.filter(|_| is_true) {
         let is_new = |person: &u32| findings.iter().all(|other| other.people_at_risk.binary_search(person).is_err());
         if finding.people_at_risk.iter().any(is_new) || finding.at_risk > findings[0].at_risk {
-            leave_open(&mut finding, "of the ways to compare rows another one fits the releases better");
+            leave_open(&mut finding, "another way to link the rows fits the releases better");
             findings.push(finding);
         }
     }
@@ -170,7 +170,7 @@ fn not_linked(
     let by = columns.join(", ");
     if linking == Linking::Columns {
         let others = tables.omitted.join(" and ");
-        let why = || format!("rows can be linked by {by} to those of {others}, which are another number: they are not");
+        let why = || format!("the rows of {others} were not linked by {by}: there is another number of them");
         return (!others.is_empty()).then(why);
     }
     let lacks = |people: &Table| {
@@ -178,7 +178,7 @@ fn not_linked(
     };
     (!columns.is_empty()).then(|| match people.is_some_and(lacks) {
         true => format!("rows can be linked by {by}, which the list of people lacks"),
-        false => format!("rows can be linked by {by}, but no table fits all releases so: they are not"),
+        false => format!("no table fits all releases when rows are linked by {by}, so they were not linked"),
     })
 }
 

@@ -3,8 +3,8 @@
 use hedgerow_audit::{Adversary, AuditOptions, audit};
 use hedgerow_policy::{Method, Role};
 use hedgerow_publish::bind::{any_options, rules_for};
+use hedgerow_publish::recount;
 use hedgerow_publish::singling_out::warn_of_released;
-use hedgerow_publish::{consistent, units};
 use hedgerow_release::manifest::{Claim, ClassSizes};
 use hedgerow_release::{JointShare, Release, Spelling};
 use hedgerow_table::{InputError, Table};
@@ -144,7 +144,7 @@ pub(crate) fn check_units(release: &Release, policy: &Policy, monitor: &Monitor<
     if !policy.has_units() {
         return Ok(found);
     }
-    let achieved = units::recount(policy, &source, release)?;
+    let achieved = recount::over_units(policy, &source, release)?;
     let models = policy.rules.iter().flat_map(|rule| rule.require.iter().map(move |model| (rule, model)));
     for ((rule, model), achieved) in models.zip(achieved.iter().flatten()) {
         let over_units = claim(model, &rule.know, rule.protect.as_ref(), achieved);
@@ -193,7 +193,7 @@ fn refuse_unclaimed(policy: &Policy, found: &mut Check) {
 /// Judges the guarantees of a release for the rows that fit each person.
 fn count_fitting(release: &Release, policy: &Policy, source: &Table, found: &mut Check) -> Result<(), Error> {
     // A release that does not state it is judged by it all the same.
-    let failing = consistent::recount(policy, source, release)?;
+    let failing = recount::failing_rows(policy, source, release)?;
     if failing > 0 {
         found.holds = false;
         found.contradictions.push(format!(

@@ -115,23 +115,18 @@
 //!
 //! # Rows that are in memory
 //!
-//! A database or another program hands its rows over as columns or records; no file is needed.
+//! A database or another program hands its rows over as columns or records; neither they nor the
+//! policy need a file.
 //!
 //! ```
-//! use hedgerow::{Policy, Publish, ReadOptions, Table};
+//! use hedgerow::{Attribute, Hierarchy, Model, Policy, Publish, ReadOptions, Rule, Table};
 //!
 //! # let folder = tempfile::tempdir()?;
-//! let text = r#"
-//!     [source]
-//!     path = "in memory"
-//!     [attributes]
-//!     age = { role = "quasi-identifier", hierarchy = { widths = [10, 20] } }
-//!     disease = { role = "sensitive" }
-//!     [[rule]]
-//!     protect = "disease"
-//!     require = { model = "distinct-l-diversity", l = 2 }
-//! "#;
-//! let policy = Policy::parse(text, "policy.toml")?;
+//! let policy = Policy::builder()
+//!     .attribute("age", Attribute::quasi().hierarchy(Hierarchy::widths([10, 20])))
+//!     .attribute("disease", Attribute::sensitive())
+//!     .rule(Rule::require(Model::distinct_l_diversity(2)).protect("disease"))
+//!     .build()?;
 //! let rows = [["31", "flu"], ["34", "cold"], ["52", "flu"], ["58", "asthma"]];
 //! let rows = rows.map(|row| row.map(Some));
 //! let table = Table::from_records(["age", "disease"], rows, &ReadOptions::default())?;
@@ -139,7 +134,7 @@
 //! assert_eq!(published.rows.out, 4);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-
+//!
 //! # Features
 //!
 //! None is on by default; the `hedgerow` command turns all but `arrow` on.

@@ -91,7 +91,7 @@ pub(crate) fn count_units_alone(
     if !unlinked || !policy.has_units() {
         return;
     }
-    if let Ok(units) = hedgerow_publish::units::of_released_rows(policy, source, release) {
+    if let Ok(units) = hedgerow_publish::recount::of_released_rows(policy, source, release) {
         measures.singled_out = hedgerow_audit::singled_out_among(release, Some(&units));
     }
 }

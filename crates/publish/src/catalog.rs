@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_audit::finding::Finding;
 use hedgerow_audit::{Adversary, AuditOptions, Audited, Columns, audit};
+use hedgerow_draft::community;
+use hedgerow_draft::error::PublishError;
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
 use hedgerow_release::bucketized::GROUP;
@@ -22,11 +24,11 @@ use hedgerow_verify::verified::Verified;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::community;
-use crate::error::PublishError;
 use crate::exposed_classes;
 use crate::phase::Phase;
 use adding::{Alone, Begun};
+
+pub use hedgerow_draft::gate::Gate;
 
 pub const FILE_NAME: &str = "catalog.json";
 
@@ -267,18 +269,6 @@ fn copy(from: &Path, to: &Path) -> Result<(), TableError> {
         }
     }
     Ok(())
-}
-
-/// The catalog that a new release is audited with before it is placed.
-#[derive(Debug, Clone, Default)]
-pub struct Gate {
-    pub catalog: Option<PathBuf>,
-    /// The publisher; earlier releases of the same custodian are compared by difference too.
-    pub custodian: Option<String>,
-    /// Leaves the catalog as it is: the new release is audited and not added.
-    pub no_add: bool,
-    /// Where the audit refuses, looks for the nearest release with larger classes that passes.
-    pub repair: bool,
 }
 
 /// The result of the audit with the releases of a catalog or a community: no breach, or there would

@@ -4,7 +4,7 @@
 use hedgerow_policy::Policy;
 use hedgerow_table::InputError;
 
-use crate::{consistent, only_where, units};
+use hedgerow_draft::{consistent, only_where, units};
 
 /// The name of such a release in refusals.
 const WHO: &str = "a joint release";

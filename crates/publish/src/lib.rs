@@ -1,62 +1,36 @@
-//! How to make it hold: the searches that turn a table and a policy into a release.
+//! From a policy to a verified release in its place: the driver of the methods, and the catalog
+//! that a release is audited with.
+//!
+//! Methods share `draft`. They are in `lattice`, `local` and `buckets`, and can be reached from
+//! here.
 
-pub mod anatomy;
-pub mod bind;
-mod bucketized;
 pub mod catalog;
-pub mod cloning;
-pub mod cluster;
-mod coarse_hulls;
-pub mod coarsen;
-pub mod community;
-pub mod consistent;
-mod declared_range;
-mod declared_values;
-pub mod decompose;
-mod dependencies;
-mod draft;
-pub mod error;
-pub mod explore;
 mod exposed_classes;
 mod foreseen;
-pub mod full_domain;
-mod generalized;
-mod glob;
 pub mod jointly;
-pub mod lattice;
-
-pub mod local;
-pub mod loss;
-mod only_where;
-pub mod options;
 mod other_methods;
 mod out_of_core;
 mod phase;
-pub mod pruning;
 pub mod publish;
 mod published;
-mod rare_values;
-mod recoded_outside;
-mod related;
+pub mod recount;
 pub mod remote;
 mod repair;
 mod row_store;
 mod rows;
-pub mod search;
-mod sets;
 pub mod singling_out;
 pub mod undivided;
-pub mod units;
-pub mod why;
-mod without;
 mod write;
 
-pub use dependencies::closed_policy;
-pub use draft::Searched;
-pub use error::{Ineligible, PublishError, Unsatisfiable};
-pub use local::divided::Divided;
-pub use local::outline::outline;
-pub use options::{PublishOptions, TableFormat};
+pub use hedgerow_buckets::{anatomy, cloning, decompose};
+pub use hedgerow_draft::draft::Searched;
+pub use hedgerow_draft::error::{Ineligible, PublishError, Unsatisfiable};
+pub use hedgerow_draft::options::{PublishOptions, TableFormat};
+pub use hedgerow_draft::{bind, coarsen, community, consistent, dependencies::closed_policy, loss, units};
+pub use hedgerow_lattice::{explore, lattice, search, why};
+pub use hedgerow_local::divided::Divided;
+pub use hedgerow_local::outline::outline;
+pub use hedgerow_local::{self as local, cluster};
 pub use phase::PHASES;
 pub use publish::{publish, publish_divided};
 pub use published::Published;

@@ -2,16 +2,15 @@
 //! attributes, or together with other releases, cost one level for all rows much more than cells of
 //! their own.
 
+use hedgerow_draft::bind::Bound;
+use hedgerow_draft::error::PublishError;
+use hedgerow_draft::options::PublishOptions;
+use hedgerow_local::cluster::{self, ImproveLimit, Neighbors, Objective};
+use hedgerow_local::{self as local, Local};
 use hedgerow_policy::{ClassLabels, Method};
 use hedgerow_privacy::OnMerge;
 use hedgerow_table::InputError;
 use serde_json::{Map, Value};
-
-use crate::bind::Bound;
-use crate::cluster::{self, ImproveLimit, Neighbors, Objective};
-use crate::error::PublishError;
-use crate::local::{self, Local};
-use crate::options::PublishOptions;
 
 /// Losing more than this, as `ncp` counts it.
 const LARGE_LOSS: f64 = 0.5;

@@ -5,6 +5,13 @@ use std::fmt;
 
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
+use hedgerow_buckets::anatomy;
+use hedgerow_draft::bind::Bound;
+use hedgerow_draft::community;
+use hedgerow_draft::draft::{Draft, DraftContent};
+use hedgerow_draft::error::PublishError;
+use hedgerow_draft::recoded_outside::{KindsOfRows, RecodedOutside, RowKinds, find_by};
+use hedgerow_draft::rows::ReleasedColumn;
 use hedgerow_policy::{Method, Policy};
 use hedgerow_table::engine::CodeChunk;
 use hedgerow_table::frequency::{Layout, LevelChange, pack};
@@ -13,15 +20,9 @@ use hedgerow_table::{
 };
 use rand::rngs::StdRng;
 
-use crate::anatomy;
-use crate::bind::Bound;
 use crate::catalog::Gate;
-use crate::community;
-use crate::draft::{Draft, DraftContent};
-use crate::error::PublishError;
 use crate::foreseen::{self, mebibytes};
-use crate::recoded_outside::{KindsOfRows, RecodedOutside, RowKinds, find_by};
-use crate::rows::{ReleasedColumn, Scattered};
+use crate::rows::Scattered;
 
 /// Which rows of a chunk stay.
 type Kept<'a> = dyn Fn(&CodeChunk) -> Vec<bool> + Sync + 'a;
@@ -91,7 +92,7 @@ impl<'a> Outside<'a> {
         let mut seen = HashMap::default();
         exact(self.engine.scan(&all, progress, &mut |mut chunks| {
             if let Some((recoded, kinds)) = &self.recoded {
-                recoded.add_labels(&mut chunks, kinds, self.engine, &mut seen)?;
+                add_labels(recoded, &mut chunks, kinds, self.engine, &mut seen)?;
             }
             scattered.deal(chunks, &positions, kept)
         })?)?;
@@ -99,32 +100,30 @@ impl<'a> Outside<'a> {
     }
 }
 
-impl RecodedOutside {
-    /// Adds the labels of rows behind their values. `seen` is how many rows of some kinds came
-    /// before.
-    fn add_labels(
-        &self,
-        chunks: &mut [CodeChunk],
-        kinds: &RowKinds,
-        engine: &dyn Engine,
-        seen: &mut HashMap<u32, u32>,
-    ) -> Result<(), TableError> {
-        let positions: Vec<usize> = kinds.names.iter().map(|name| position(engine, name)).collect();
-        let found = parallel::map_items(&*chunks, |_, chunk| {
-            let columns: Vec<&Codes> = positions.iter().map(|&position| &chunk[position]).collect();
-            (kinds.of_rows)(&columns)
-        });
-        let mut classes: Vec<Vec<u32>> = found.into_iter().collect::<Result<_, _>>()?;
-        // In the order of the rows, since the first of a kind may go another way than the last.
-        classes.iter_mut().for_each(|classes| self.pieces.classes(classes, seen));
-        parallel::map_items(chunks.iter_mut().zip(&classes), |_, (chunk, classes)| {
-            for (_, of_class, cardinality) in &self.labels {
-                let labels = classes.iter().map(|&class| of_class[class as usize]);
-                chunk.push(Codes::from_iter(*cardinality, labels));
-            }
-        });
-        Ok(())
-    }
+/// Adds the labels of rows behind their values. `seen` is how many rows of some kinds came
+/// before.
+fn add_labels(
+    recoded: &RecodedOutside,
+    chunks: &mut [CodeChunk],
+    kinds: &RowKinds,
+    engine: &dyn Engine,
+    seen: &mut HashMap<u32, u32>,
+) -> Result<(), TableError> {
+    let positions: Vec<usize> = kinds.names.iter().map(|name| position(engine, name)).collect();
+    let found = parallel::map_items(&*chunks, |_, chunk| {
+        let columns: Vec<&Codes> = positions.iter().map(|&position| &chunk[position]).collect();
+        (kinds.of_rows)(&columns)
+    });
+    let mut classes: Vec<Vec<u32>> = found.into_iter().collect::<Result<_, _>>()?;
+    // In the order of the rows, since the first of a kind may go another way than the last.
+    classes.iter_mut().for_each(|classes| recoded.pieces.classes(classes, seen));
+    parallel::map_items(chunks.iter_mut().zip(&classes), |_, (chunk, classes)| {
+        for (_, of_class, cardinality) in &recoded.labels {
+            let labels = classes.iter().map(|&class| of_class[class as usize]);
+            chunk.push(Codes::from_iter(*cardinality, labels));
+        }
+    });
+    Ok(())
 }
 
 /// Rows that are equal in all that rules look at are of one kind.
@@ -227,8 +226,8 @@ fn exact_or<T>(answer: EngineAnswer<T>, hint: &str) -> Result<T, InputError> {
 
 /// Refuses a policy that needs the rows in memory, with the memory that it would take.
 pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &Spill) -> Result<(), PublishError> {
-    crate::units::refuse_elsewhere(policy, "publishing within a limit of memory that the rows exceed")?;
-    crate::consistent::refuse_elsewhere(policy, "publishing within a limit of memory that the rows exceed")?;
+    hedgerow_draft::units::refuse_elsewhere(policy, "publishing within a limit of memory that the rows exceed")?;
+    hedgerow_draft::consistent::refuse_elsewhere(policy, "publishing within a limit of memory that the rows exceed")?;
     let method = policy.publish.method;
     let has_community = !community::releases(policy)?.is_empty();
     let is_with_others = gate.catalog.is_some() || has_community;

@@ -3,6 +3,26 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use hedgerow_buckets::anatomy;
+use hedgerow_buckets::cloning;
+use hedgerow_buckets::decompose;
+use hedgerow_draft::bind::Bound;
+use hedgerow_draft::clone_report::CloneReport;
+use hedgerow_draft::coarsen;
+use hedgerow_draft::community;
+use hedgerow_draft::consistent;
+use hedgerow_draft::dependencies::Dependencies;
+use hedgerow_draft::draft::{self, Draft, Searched};
+use hedgerow_draft::error::PublishError;
+use hedgerow_draft::generalized;
+use hedgerow_draft::only_where;
+use hedgerow_draft::options::PublishOptions;
+use hedgerow_draft::related;
+use hedgerow_draft::units;
+use hedgerow_lattice::explore;
+use hedgerow_lattice::full_domain;
+use hedgerow_local as local;
+use hedgerow_local::divided::Divided;
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::manifest::{Manifest, RowTotals, UnitCounts};
 use hedgerow_release::{Release, Within};
@@ -12,34 +32,15 @@ use hedgerow_verify::verified::{Staged, Verified};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 
-use crate::anatomy;
-use crate::bind::Bound;
 use crate::catalog::OpenedCatalog;
-use crate::cloning::{self, CloneReport};
-use crate::coarsen;
-use crate::community;
-use crate::consistent;
-use crate::decompose;
-use crate::dependencies::Dependencies;
-use crate::draft::{self, Draft, Searched};
-use crate::error::PublishError;
-use crate::explore;
 use crate::foreseen;
-use crate::full_domain;
-use crate::generalized;
 use crate::jointly;
-use crate::local;
-use crate::local::divided::Divided;
-use crate::only_where;
-use crate::options::PublishOptions;
 use crate::other_methods;
 use crate::out_of_core;
 use crate::phase::Phase;
 use crate::published::Published;
-use crate::related;
 use crate::repair;
 use crate::row_store::{RowSource, RowStore, Searchable};
-use crate::units;
 
 /// Publishes what a policy describes: the one way from rows to a verified release in its place.
 pub fn publish(

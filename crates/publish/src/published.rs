@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hedgerow_draft::clone_report::CloneReport;
+use hedgerow_draft::draft::Searched;
 use hedgerow_release::manifest::{RowTotals, UnitCounts};
 use hedgerow_table::InputError;
 use hedgerow_verify::check::Checked;
 use serde_json::{Map, Value};
 
 use crate::catalog::CatalogAudit;
-use crate::cloning::report::CloneReport;
-use crate::draft::Searched;
 
 /// The result of a publication.
 #[derive(Debug, Clone)]

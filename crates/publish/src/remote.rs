@@ -4,19 +4,19 @@
 use std::ops::Range;
 use std::path::Path;
 
+use hedgerow_draft::bind::Bound;
+use hedgerow_draft::community;
+use hedgerow_draft::draft::{Draft, DraftContent};
+use hedgerow_draft::error::PublishError;
+use hedgerow_draft::pieces::Pieces;
+use hedgerow_draft::recoded_outside::RecodedOutside;
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::CountReleased;
 use hedgerow_table::frequency::{LevelChange, pack};
 use hedgerow_table::{Codes, Domain, Engine, InputError, Kind, Progress, TableError, with_words};
 
-use crate::bind::Bound;
 use crate::catalog::Gate;
-use crate::community;
-use crate::draft::{Draft, DraftContent};
-use crate::error::PublishError;
-pub use crate::local::counted::EqualRows;
-use crate::local::counted::Pieces;
-use crate::recoded_outside::RecodedOutside;
+pub use hedgerow_draft::pieces::EqualRows;
 
 /// A cluster that holds the rows and can recode, write and count them.
 pub trait Remote: Engine + CountReleased {
@@ -189,8 +189,8 @@ fn suppressed(bound: &Bound<'_>, draft: &Draft<'_>, kept: &[bool]) -> Result<Sup
 
 /// Refuses a policy that needs the rows themselves, with a hint.
 pub(crate) fn refuse(policy: &Policy, gate: &Gate) -> Result<(), PublishError> {
-    crate::units::refuse_elsewhere(policy, "publishing where the rows are")?;
-    crate::consistent::refuse_elsewhere(policy, "publishing where the rows are")?;
+    hedgerow_draft::units::refuse_elsewhere(policy, "publishing where the rows are")?;
+    hedgerow_draft::consistent::refuse_elsewhere(policy, "publishing where the rows are")?;
     let (what, hint) = match policy.publish.method {
         _ if gate.catalog.is_some() => ("an audit with a catalog", "publish first, and audit the releases afterwards"),
         _ if !community::releases(policy)?.is_empty() => {

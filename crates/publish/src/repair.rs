@@ -4,21 +4,21 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
 use hedgerow_audit::Audited;
+use hedgerow_draft::bind::Bound;
+use hedgerow_draft::community;
+use hedgerow_draft::dependencies::closed_policy;
+use hedgerow_draft::error::PublishError;
+use hedgerow_draft::loss::Cost;
+use hedgerow_draft::options::PublishOptions;
+use hedgerow_lattice::explore::{explore, find_with};
+use hedgerow_lattice::without::{first_rows, labels, without_classes};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_privacy::Model;
 use hedgerow_table::InputError;
 
-use crate::bind::Bound;
-use crate::community;
-use crate::dependencies::closed_policy;
-use crate::error::PublishError;
-use crate::explore::{explore, find_with};
-use crate::loss::Cost;
-use crate::options::PublishOptions;
 use crate::publish::publish_once;
 use crate::published::Published;
 use crate::row_store::{RowSource, Searchable};
-use crate::without::{first_rows, labels, without_classes};
 
 /// Releases that are tried, the one that loses least first.
 const ATTEMPTS_MAX: usize = 200;

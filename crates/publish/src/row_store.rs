@@ -5,20 +5,20 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
+use hedgerow_draft::bind::{Bound, refuse_cluster, source_options};
+use hedgerow_draft::coarsen::{self, Coarsened};
+use hedgerow_draft::dependencies::Dependencies;
+use hedgerow_draft::draft::Draft;
+use hedgerow_draft::error::PublishError;
+use hedgerow_draft::options::TableFormat;
 use hedgerow_policy::Policy;
 use hedgerow_release::ReadBy;
 use hedgerow_table::read::{HeldTable, ReadOptions, read_table};
 use hedgerow_table::{Column, Counted, Engine, InputError, Progress, Spill, Table, TableError};
 use rand::rngs::StdRng;
 
-use crate::bind::{Bound, refuse_cluster, source_options};
 use crate::catalog::Gate;
-use crate::coarsen::{self, Coarsened};
-use crate::dependencies::Dependencies;
-use crate::draft::Draft;
-use crate::error::PublishError;
 use crate::foreseen;
-use crate::options::TableFormat;
 use crate::out_of_core::{self, Outside};
 use crate::remote::{self, Remote};
 use crate::singling_out;

@@ -8,18 +8,18 @@
 mod parquet;
 mod scattered;
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 use std::thread::JoinHandle;
 
+use hedgerow_draft::rows::{ReleasedColumn, shuffle};
 use hedgerow_release::quoting::quoted;
 use hedgerow_table::engine::CHUNK_ROWS;
-use hedgerow_table::{Codes, Column, Domain, Kind, Progress, TableError, parallel, with_codes};
+use hedgerow_table::{Codes, Progress, TableError, parallel, with_codes};
 use rand::rngs::StdRng;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 
 pub(crate) use parquet::write_parquet;
 pub(crate) use scattered::Scattered;
@@ -29,39 +29,6 @@ const BUCKET_ROWS: usize = 1 << 13;
 
 /// Buckets formatted at once before they are written.
 const BUCKETS_AT_ONCE: usize = 32;
-
-/// One released column.
-#[derive(Debug)]
-pub(crate) struct ReleasedColumn<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) codes: Cow<'a, Codes>,
-    pub(crate) domain: Cow<'a, Domain>,
-    /// A category once its values are generalized; else the column's own kind.
-    pub(crate) kind: Kind,
-    /// For every code the text that stands for it; empty where that is what its domain says.
-    pub(crate) texts: Vec<String>,
-}
-
-impl<'a> ReleasedColumn<'a> {
-    /// A column whose values are released as they are.
-    pub(crate) fn as_it_is(column: &'a Column) -> ReleasedColumn<'a> {
-        let Column { name, domain, codes } = column;
-        let texts = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();
-        ReleasedColumn { name, codes: Cow::Borrowed(codes), domain: Cow::Borrowed(domain), kind: domain.kind(), texts }
-    }
-
-    /// How many codes there are.
-    pub(crate) fn values(&self) -> usize {
-        if self.texts.is_empty() { self.domain.cardinality() } else { self.texts.len() }
-    }
-
-    pub(crate) fn text(&self, code: usize) -> Cow<'_, str> {
-        match self.texts.get(code) {
-            Some(text) => Cow::Borrowed(text),
-            None => Cow::Owned(self.domain.text(code as u32)),
-        }
-    }
-}
 
 /// Takes buckets of rows, and the codes of all columns that the rows are positions in.
 pub(crate) type TakeBuckets<'t> = dyn FnMut(&[&Codes], &[Vec<u32>]) -> Result<(), TableError> + 't;
@@ -169,12 +136,6 @@ fn sorted_by(numbers: &[u32], place_of: &[u32], places: usize) -> (Vec<u32>, Vec
         *next += 1;
     }
     (sorted, starts)
-}
-
-pub(crate) fn shuffle(rows: &mut [u32], rng: &mut impl Rng) {
-    for last in (1..rows.len()).rev() {
-        rows.swap(last, rng.random_range(0..=last as u32) as usize);
-    }
 }
 
 /// Bytes copied at once: most fields are shorter, and a copy of known length costs less than one of

@@ -3,12 +3,12 @@
 //! rules guarantee about the quasi-identifiers. Where rows belong to units, a value that only the
 //! rows of one unit have finds that unit, and links its rows.
 
+use hedgerow_draft::units::Units;
 use hedgerow_policy::{Attribute, Method, Policy, Role};
 use hedgerow_table::uniqueness::{self, People, UniqueColumns};
 use hedgerow_table::{Column, Counted, Engine, InputError, Kind, Progress, Table, TableError};
 
 use crate::out_of_core::exact;
-use crate::units::Units;
 
 /// People who may be singled out before a release is refused: one in twenty, and in small tables
 /// two. All below that are warned of.

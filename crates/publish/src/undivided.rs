@@ -9,15 +9,14 @@
 
 use std::cmp::Reverse;
 
+use hedgerow_draft::bind::Bound;
+use hedgerow_draft::error::PublishError;
 use hedgerow_privacy::{Absorbing, Guarantee, Judge};
 use hedgerow_release::Release;
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::Cover;
 use serde::Serialize;
 use serde_json::{Map, Value};
-
-use crate::bind::Bound;
-use crate::error::PublishError;
 
 /// The largest classes that are listed.
 const CLASSES_MAX: usize = 12;

@@ -4,18 +4,19 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use hedgerow_draft::bind::Bound;
+use hedgerow_draft::draft::{Draft, DraftContent, DraftTable};
+use hedgerow_draft::error::PublishError;
+use hedgerow_draft::options::TableFormat;
+use hedgerow_draft::rows::ReleasedColumn;
 use hedgerow_release::codebook::Codebook;
 use hedgerow_release::manifest::Resource;
 use hedgerow_table::{Progress, TableError};
 use rand::rngs::StdRng;
 
-use crate::bind::Bound;
-use crate::draft::{Draft, DraftContent, DraftTable};
-use crate::error::PublishError;
-use crate::options::TableFormat;
 use crate::out_of_core::Outside;
 use crate::remote::{self, RecodedTable, Remote};
-use crate::rows::{Flushing, InMemory, InRandomOrder, ReleasedColumn, Shuffled, write_csv, write_parquet};
+use crate::rows::{Flushing, InMemory, InRandomOrder, Shuffled, write_csv, write_parquet};
 
 fn write_table(
     table: DraftTable<'_>,

@@ -6,6 +6,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_draft::rows::ReleasedColumn;
 use hedgerow_table::read::CREATED_BY;
 use hedgerow_table::{Kind, Progress, TableError, Values};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
@@ -15,7 +16,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::{Flushing, InRandomOrder, ReleasedColumn};
+use super::{Flushing, InRandomOrder};
 
 /// All rows are in the file when this returns; the disk may still be at work.
 pub(crate) fn write_parquet(

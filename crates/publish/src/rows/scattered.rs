@@ -4,12 +4,13 @@
 //! are dealt to groups of neighboring buckets, which lie on the disk in blocks; then one group
 //! after the other is brought back, its rows are put into their buckets, and these are shuffled.
 
+use hedgerow_draft::rows::shuffle;
 use hedgerow_table::engine::CodeChunk;
 use hedgerow_table::spill::{SHORT_OF_MEMORY, SpillFile};
 use hedgerow_table::{Codes, Spill, TableError, parallel};
 use rand::rngs::StdRng;
 
-use super::{BUCKETS_AT_ONCE, Chances, InRandomOrder, TakeBuckets, draw, shuffle, sorted_by};
+use super::{BUCKETS_AT_ONCE, Chances, InRandomOrder, TakeBuckets, draw, sorted_by};
 
 /// The share of the memory in which rows wait for others of their group.
 const WAITING_SHARE: u64 = 16;

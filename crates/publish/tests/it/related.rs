@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::units::recount;
+use hedgerow_publish::recount::over_units;
 use hedgerow_publish::{PublishError, PublishOptions, Published, publish};
 use hedgerow_release::Release;
 use hedgerow_table::read::ReadOptions;
@@ -140,7 +140,7 @@ fn a_rule_that_knows_the_county_knows_the_region() {
         assert!(warned, "{:?}, {context}", found.warnings);
         if with_units {
             let release = Release::open(&found.release, &NoProgress).unwrap();
-            recount(&policy, &table, &release).unwrap_or_else(|error| panic!("{context}: {error}"));
+            over_units(&policy, &table, &release).unwrap_or_else(|error| panic!("{context}: {error}"));
         }
     }
 }

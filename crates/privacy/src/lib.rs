@@ -10,6 +10,7 @@ mod missing;
 pub mod model;
 pub mod models;
 pub mod numbers;
+mod products;
 pub mod proximity;
 mod rule;
 pub mod rules;

@@ -13,6 +13,8 @@
 
 use hedgerow_table::{Domain, InputError, Kind, Ratio, Values};
 
+use crate::products::product;
+
 /// Digits of a column's numbers in their common unit.
 pub const DIGITS_MAX: u32 = 37;
 
@@ -127,17 +129,6 @@ impl Numbers {
     }
 }
 
-/// The full product, high half first.
-fn product(a: u128, b: u128) -> (u128, u128) {
-    const LOW: u128 = u64::MAX as u128;
-    let (a_high, a_low, b_high, b_low) = (a >> 64, a & LOW, b >> 64, b & LOW);
-    let lowest = a_low * b_low;
-    let middle = a_high * b_low + (lowest >> 64);
-    let other_middle = a_low * b_high + (middle & LOW);
-    let high = a_high * b_high + (middle >> 64) + (other_middle >> 64);
-    (high, (other_middle << 64) | (lowest & LOW))
-}
-
 fn from_floats(values: &[f64]) -> Option<Numbers> {
     let decimals: Vec<(i128, i32)> = values.iter().map(|&value| decimal(value)).collect();
     let lowest = decimals.iter().map(|&(_, exponent)| exponent).min().unwrap_or(0).min(0);
@@ -210,14 +201,5 @@ mod tests {
         let text = Numbers::of(&declared).unwrap_err().refusal("pay", "delta-l-diversity", "here").to_string();
         assert!(text.contains("its values are text") && text.contains("`type`"), "{text}");
         assert_eq!(numbers(&[]).map(|numbers| numbers.len()), Ok(0), "nothing but missing values");
-    }
-
-    #[test]
-    fn products_have_all_their_digits() {
-        let max = u128::MAX;
-        assert_eq!(product(max, max), (max - 1, 1));
-        assert_eq!(product(max, 2), (1, max - 1));
-        assert_eq!(product(1 << 100, 1 << 28), (1, 0));
-        assert_eq!(product(12, 12), (0, 144));
     }
 }

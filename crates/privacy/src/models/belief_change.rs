@@ -29,6 +29,7 @@ use hedgerow_table::Ratio;
 use super::Limited;
 use crate::guarantee::ClassMeasure;
 use crate::model::Change;
+use crate::products::is_at_most;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -124,11 +125,7 @@ impl BeliefChange {
 
 impl Fraction {
     fn exceeds(self, other: Fraction) -> bool {
-        match (self.above.checked_mul(other.below), other.above.checked_mul(self.below)) {
-            (Some(left), Some(right)) => left > right,
-            // Only a report reads which of two is larger; `holds` compares each with b.
-            _ => self.as_f64() > other.as_f64(),
-        }
+        !is_at_most((self.above, other.below), (other.above, self.below))
     }
 
     fn as_f64(self) -> f64 {
@@ -136,12 +133,8 @@ impl Fraction {
     }
 
     fn is_at_most(self, limit: Ratio) -> bool {
-        let left = self.above.checked_mul(u128::from(limit.denominator));
-        let right = self.below.checked_mul(u128::from(limit.numerator));
-        match (left, right) {
-            (Some(left), Some(right)) => left <= right && self.below > 0,
-            _ => self.as_f64() <= limit.as_f64() * (1.0 - 1e-12),
-        }
+        let (above, below) = (u128::from(limit.denominator), u128::from(limit.numerator));
+        self.below > 0 && is_at_most((self.above, above), (self.below, below))
     }
 }
 

@@ -15,6 +15,7 @@
 use hedgerow_table::Ratio;
 
 use crate::guarantee::ClassMeasure;
+use crate::products::is_at_most;
 use crate::{Absorbing, Class, Distance, Distribution, Guarantee, Model, OnMerge, Tree};
 
 #[derive(Debug, Clone)]
@@ -75,14 +76,8 @@ impl Guarantee for TCloseness {
 
     fn holds(&self, class: Class<'_>, table: &Distribution) -> bool {
         let distance = self.distance(class, table);
-        let left = distance.above.checked_mul(u128::from(self.t.denominator));
-        let right = distance.below.checked_mul(u128::from(self.t.numerator));
-        match (left, right) {
-            (Some(left), Some(right)) => left <= right,
-            // Beyond 128 bits (a t of more than nine decimals on a huge domain): floats, rounded to
-            // the safe side.
-            _ => distance.above as f64 / distance.below as f64 <= self.t.as_f64() * (1.0 - 1e-12),
-        }
+        let (above, below) = (u128::from(self.t.denominator), u128::from(self.t.numerator));
+        is_at_most((distance.above, above), (distance.below, below))
     }
 
     fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<ClassMeasure> {

@@ -9,7 +9,7 @@ use hedgerow_buckets::decompose;
 use hedgerow_draft::bind::Bound;
 use hedgerow_draft::clone_report::CloneReport;
 use hedgerow_draft::coarsen;
-use hedgerow_draft::community;
+use hedgerow_draft::community::{self, EarlierReleases};
 use hedgerow_draft::consistent;
 use hedgerow_draft::dependencies::Dependencies;
 use hedgerow_draft::draft::{self, Draft, Searched};
@@ -32,7 +32,7 @@ use hedgerow_verify::verified::{Staged, Verified};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 
-use crate::catalog::OpenedCatalog;
+use crate::catalog::{CatalogAudit, OpenedCatalog};
 use crate::foreseen;
 use crate::jointly;
 use crate::other_methods;
@@ -101,22 +101,18 @@ fn publish_with(
     // The values of rows that others divided are not those of the source.
     let closed = dependencies.closed(policy).filter(|_| divided.is_none());
     let judged = closed.as_ref().unwrap_or(policy);
-    let mut bound = match &searchable {
-        Searchable::Rows(table) => Bound::with_earlier(judged, table, earlier)?,
-        Searchable::Distinct(counted) => Bound::to_counted(judged, counted, earlier)?,
-    };
+    let mut bound = bind(judged, &searchable, earlier, &dependencies)?;
+    bound.coarsened = coarsened;
     if !options.levels.is_empty() {
         explore::refuse_other_methods(&bound)?;
     }
     if closed.is_some() {
         bound.warnings.extend(dependencies.closing_warnings(policy));
     }
-    bound.coarsened = coarsened;
     if divided.is_none() {
         bound.warnings.extend(store.singling_out(policy, &searchable, options.progress)?);
     }
     dependencies.refuse_known_protected(policy)?;
-    bound.dependencies_found = dependencies.found().map(|(from, to)| (from.to_vec(), to.clone())).collect();
     bound.warnings.extend(dependencies.warnings.iter().cloned());
     let read_time = started.elapsed();
 
@@ -139,14 +135,8 @@ fn publish_with(
     };
     let (release, audited) = catalog.place(verified, policy, people.as_deref(), &options.gate, options.progress)?;
     let mut warnings: Vec<InputError> = bound.warnings.iter().cloned().chain(summary.warnings).collect();
-    warnings.extend(audited.as_ref().and_then(|audited| audited.lacking(policy)));
-    warnings.extend(audited.as_ref().and_then(|audited| audited.undecided(policy)));
-    if policy.has_units() && audited.is_some() {
-        let problem = "the audit with other releases counts rows, not units: who knows all rows of a unit in several \
-                       releases can exclude more";
-        let hint = "let no unit be in several releases, or publish one row for each";
-        let warning = InputError::new(policy.path.display().to_string(), problem, hint);
-        warnings.push(warning.about("units", [""; 0], summary.units.map(|units| units.out)));
+    if let Some(audited) = &audited {
+        warnings.extend(audit_warnings(policy, audited, summary.units));
     }
     Ok(Published {
         release,
@@ -163,6 +153,34 @@ fn publish_with(
         write_time: writing.elapsed(),
         warnings,
     })
+}
+
+/// The policy bound to what the search takes.
+fn bind<'a>(
+    policy: &'a Policy,
+    searchable: &'a Searchable<'_>,
+    earlier: EarlierReleases,
+    dependencies: &Dependencies,
+) -> Result<Bound<'a>, PublishError> {
+    let mut bound = match searchable {
+        Searchable::Rows(table) => Bound::with_earlier(policy, table, earlier)?,
+        Searchable::Distinct(counted) => Bound::to_counted(policy, counted, earlier)?,
+    };
+    bound.dependencies_found = dependencies.found().map(|(from, to)| (from.to_vec(), to.clone())).collect();
+    Ok(bound)
+}
+
+/// Warnings about what an audit with other releases does not decide.
+fn audit_warnings(policy: &Policy, audited: &CatalogAudit, units: Option<UnitCounts>) -> Vec<InputError> {
+    let mut warnings: Vec<InputError> = audited.lacking(policy).into_iter().chain(audited.undecided(policy)).collect();
+    if policy.has_units() {
+        let problem = "the audit with other releases counts rows, not units: who knows all rows of a unit in several \
+                       releases can exclude more";
+        let hint = "let no unit be in several releases, or publish one row for each";
+        let warning = InputError::new(policy.path.display().to_string(), problem, hint);
+        warnings.push(warning.about("units", [""; 0], units.map(|units| units.out)));
+    }
+    warnings
 }
 
 /// A table with other columns of the same names: the people of an audit have the values of the

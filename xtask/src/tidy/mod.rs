@@ -10,6 +10,7 @@ mod experiments;
 mod grammar;
 mod names;
 mod records;
+mod report;
 mod seeds;
 mod source;
 mod text;
@@ -39,6 +40,7 @@ const CHECKS: &[fn(&Repo) -> Vec<Finding>] = &[
     records::papers_name_what_exists,
     records::links_lead_somewhere,
     experiments::check,
+    report::check,
     schemas::check,
 ];
 

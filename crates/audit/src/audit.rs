@@ -123,7 +123,9 @@ pub struct Audited {
 /// Where a release contradicts itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Contradiction {
+    /// The release's name.
     pub release: String,
+    /// Two statements that exclude each other.
     pub problem: String,
 }
 

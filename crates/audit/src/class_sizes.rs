@@ -19,13 +19,21 @@ const RANGES: [(u64, Option<u64>); 8] = [
 /// not exceed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SizeDistribution {
+    /// Classes.
     pub count: u64,
+    /// The smallest class.
     pub min: u64,
+    /// A quarter of the classes are no larger.
     pub lower_quartile: u64,
+    /// Half of the classes are no larger.
     pub median: u64,
+    /// Three quarters of the classes are no larger.
     pub upper_quartile: u64,
+    /// The largest class.
     pub max: u64,
+    /// Rows over classes.
     pub mean: f64,
+    /// The classes by ranges of sizes.
     pub histogram: Vec<SizeRange>,
 }
 

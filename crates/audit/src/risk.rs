@@ -26,6 +26,7 @@ pub struct Risk {
     pub unique_rows: u64,
 }
 
+/// The chances that an adversary finds the row of a person.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scenario {
     /// The highest chance of any person.

@@ -64,9 +64,12 @@ impl std::fmt::Debug for PublishOptions<'_> {
     }
 }
 
+/// The format of the tables of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TableFormat {
     #[default]
+    /// Comma-separated values.
     Csv,
+    /// Apache Parquet.
     Parquet,
 }

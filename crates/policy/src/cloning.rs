@@ -62,7 +62,9 @@ impl Default for Cloning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RareValues {
     #[default]
+    /// They are released, in fewer and larger classes.
     Keep,
+    /// Their rows are suppressed.
     Suppress,
 }
 

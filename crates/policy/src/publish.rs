@@ -49,15 +49,23 @@ pub struct PublishSettings {
 /// Thirty years, so that a duration made of it cannot overflow.
 pub const SECONDS_MAX: u64 = 1_000_000_000;
 
+/// How a release is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
     #[default]
+    /// One level for each attribute, at the least loss of all.
     FullDomain,
+    /// Cuts at medians.
     Mondrian,
+    /// The cut that keeps most, of all along all attributes.
     BestCut,
+    /// Classes of rows that are near in all quasi-identifiers.
     Cluster,
+    /// Values as they are, in buckets.
     Anatomy,
+    /// ε-cloning: every class has every sensitive value.
     Clone,
+    /// Several tables that satisfy all rules together.
     Decompose,
 }
 
@@ -107,10 +115,15 @@ pub enum Assignment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
     #[default]
+    /// The one of all that loses the least.
     Best,
+    /// Guardian decomposition.
     Gd,
+    /// Utility-aware decomposition.
     Uad,
+    /// One table with several sensitive attributes.
     MultiSensitive,
+    /// A table for each attribute.
     SingleAttribute,
 }
 
@@ -133,7 +146,9 @@ impl Algorithm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Anonymizer {
     #[default]
+    /// Buckets, with values as they are.
     Anatomy,
+    /// Classes, with generalized values.
     Mondrian,
 }
 

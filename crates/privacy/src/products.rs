@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn products_beyond_128_bits_that_differ_by_one_are_told_apart() {
+    fn products_beyond_128_bits_that_differ_by_one_are_not_equal() {
         let large = u128::MAX;
         assert!(is_at_most((large, 3), (3, large)));
         assert!(!is_at_most((large, 3), (large - 1, 3)));

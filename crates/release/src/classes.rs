@@ -12,11 +12,14 @@ use crate::notation::NOT_MISSING;
 use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::{Codes, Column, Cover, Table, TableError, with_words};
 
+/// The classes of a released table: what its reader sees of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReleasedClasses {
     /// The table's name within its release.
     pub name: String,
+    /// Released rows.
     pub rows: u64,
+    /// The labels of each quasi-identifier.
     pub quasi: Vec<QuasiLabels>,
     /// One label of every quasi attribute for each class, class after class.
     cells: Vec<u32>,
@@ -26,6 +29,7 @@ pub struct ReleasedClasses {
     pub bucket_of: Vec<u32>,
     /// Rows per bucket.
     pub bucket_sizes: Vec<u32>,
+    /// The sensitive values, by bucket.
     pub sensitive: Vec<SensitiveCounts>,
 }
 

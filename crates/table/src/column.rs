@@ -26,8 +26,11 @@ impl Column {
 /// were not read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
+    /// The columns that were read.
     pub columns: Vec<Column>,
+    /// Its number of rows.
     pub rows: usize,
+    /// The name of every column of the source.
     pub header: Vec<String>,
     /// Warnings about the way the source was read, with hints.
     pub warnings: Vec<InputError>,

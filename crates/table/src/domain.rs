@@ -7,11 +7,16 @@
 
 use crate::date::Date;
 
+/// The kind of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// Whole numbers of 64 bits.
     Integer,
+    /// Numbers with a fraction.
     Float,
+    /// Texts.
     Category,
+    /// Days of the calendar.
     Date,
 }
 

@@ -1,5 +1,5 @@
-//! The keys of the JSON that the report's page reads, compared with the schemas: the page would show
-//! a dash for a misspelt one.
+//! The keys of the JSON that the report's page reads, compared with the schemas: the page would
+//! show a dash for a misspelt one.
 
 use std::collections::BTreeSet;
 

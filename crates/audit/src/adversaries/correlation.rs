@@ -20,6 +20,7 @@ use crate::Adversary;
 use crate::combined_view::{Combination, CombinationGroup, CombinedView, ReleaseSide};
 use crate::finding::{Finding, Worst};
 
+/// How likely the ways are in which the values of two classes can be the same people's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weights {
     /// Every vector counts the same.

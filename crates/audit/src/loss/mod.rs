@@ -18,11 +18,17 @@ pub(crate) mod precision;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Losses {
+    /// The normalized certainty penalty: the share of each attribute that its cells hide.
     pub ncp: f64,
+    /// The share of its hierarchy that each cell was raised by.
     pub precision: Option<f64>,
+    /// The sum over rows of the rows that each cannot be told apart from.
     pub discernibility: u64,
+    /// The mean size of the classes, in multiples of k.
     pub average_class: f64,
+    /// The share of the values that each cell covers.
     pub granularity: Option<f64>,
+    /// Non-uniform entropy: the share of the information in each attribute that its cells lost.
     pub entropy: Option<f64>,
     /// In nats.
     pub kl: Option<f64>,

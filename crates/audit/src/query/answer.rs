@@ -13,6 +13,7 @@ use serde_json::Value;
 /// The answer to one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
+    /// One for each expression of the query, in its order.
     pub columns: Vec<AnswerColumn>,
     /// A cell for each column.
     pub lines: Vec<Vec<AnswerCell>>,
@@ -22,18 +23,21 @@ pub struct Answer {
     pub rows: bool,
 }
 
+/// A column of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerColumn {
+    /// As the query names it.
     pub name: String,
+    /// How its cells are read.
     pub kind: ColumnKind,
 }
 
+/// How the cells of a column of an answer are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Labels as released; numbers among them stay numbers in JSON.
-    Label {
-        number: bool,
-    },
+    Label { number: bool },
+    /// A number of rows.
     Count,
     /// A sum, a mean and the like.
     Amount,
@@ -43,20 +47,21 @@ pub enum ColumnKind {
     Share,
 }
 
+/// One cell of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerCell {
     /// `None` is the missing value.
     Label(Option<String>),
+    /// The estimate of an aggregate, with its bounds.
     Estimate(Estimate),
-    Share {
-        share: f64,
-        certain: bool,
-    },
+    /// The probability that the row fulfils the condition, and whether it does for certain.
+    Share { share: f64, certain: bool },
 }
 
 /// An aggregate. Not a number: unknown, or there is none; infinite: without bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
+    /// The expected value, where rows of a class are spread evenly over its labels.
     pub estimate: f64,
     /// The least that the source can have.
     pub certain: f64,

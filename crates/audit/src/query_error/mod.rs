@@ -60,13 +60,17 @@ impl Default for QueryOptions {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(into = "Report")]
 pub struct QueryError {
+    /// The queries that were drawn.
     pub options: QueryOptions,
     /// The least denominator of a relative error, in rows.
     pub sanity_bound: f64,
+    /// The mean relative error.
     pub mean: f64,
+    /// Half of the queries are off by no more.
     pub median: f64,
     /// Nineteen of twenty queries are off by no more.
     pub percentile_95: f64,
+    /// The largest relative error.
     pub max: f64,
     /// The errors that 0, 1, …, 100 of 100 queries do not exceed, for a picture.
     pub percentiles: Vec<f64>,

@@ -11,8 +11,11 @@ use crate::domain::{Kind, parse_float, parse_integer};
 /// order.
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
+    /// A whole number.
     Integer(i64),
+    /// A number with a fraction.
     Float(f64),
+    /// A day.
     Date(Date),
 }
 

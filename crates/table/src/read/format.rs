@@ -4,14 +4,20 @@ use std::path::Path;
 
 use crate::TableError;
 
+/// The format of a file with a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
+    /// Fields with a separator: commas, or what the policy says.
     Csv,
+    /// Fields separated by tabs.
     Tsv,
+    /// Apache Parquet.
     Parquet,
+    /// One JSON object in each line.
     Ndjson,
     /// A workbook of Excel, of which the first sheet is read.
     Excel,
+    /// A data set of Stata.
     Stata,
 }
 

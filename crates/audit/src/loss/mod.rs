@@ -22,7 +22,7 @@ pub struct Losses {
     pub ncp: f64,
     /// The share of its hierarchy that each cell was raised by.
     pub precision: Option<f64>,
-    /// The sum over rows of the rows that each cannot be told apart from.
+    /// The sum over rows of the size of its class.
     pub discernibility: u64,
     /// The mean size of the classes, in multiples of k.
     pub average_class: f64,

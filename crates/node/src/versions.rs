@@ -40,8 +40,8 @@ impl OtherVersions {
     }
 }
 
-/// A peer of another version is answered again after this time: the first answer is lost where the
-/// node that is upgraded has just been stopped, and its old connection was not known to have ended.
+/// A peer of another version is answered again after this time. The first answer is lost where the
+/// peer was just stopped to be upgraded, and its old connection is not known to have ended.
 const ANSWERED_AGAIN: Duration = Duration::from_secs(5);
 
 /// When a message of another version was answered last, on one connection.

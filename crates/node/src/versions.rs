@@ -40,8 +40,8 @@ impl OtherVersions {
     }
 }
 
-/// A peer of another version is answered again after this time. The first answer is lost where the
-/// peer was just stopped to be upgraded, and its old connection is not known to have ended.
+/// A peer of another version is answered again after this time. The first answer is lost where
+/// the peer was just stopped to be upgraded, and its old connection is not known to have ended.
 const ANSWERED_AGAIN: Duration = Duration::from_secs(5);
 
 /// When a message of another version was answered last, on one connection.
@@ -49,7 +49,7 @@ const ANSWERED_AGAIN: Duration = Duration::from_secs(5);
 pub(crate) struct VersionNotice(Option<(u8, Instant)>);
 
 impl VersionNotice {
-    /// Whether such a message is answered; the two nodes would otherwise answer each other for ever.
+    /// Whether such a message is answered; if all were, two nodes would answer each other for ever.
     pub(crate) fn is_due(&mut self, version: u8, now: Instant) -> bool {
         let answered = |(last, at): (u8, Instant)| last == version && now.duration_since(at) < ANSWERED_AGAIN;
         let due = !self.0.is_some_and(answered);

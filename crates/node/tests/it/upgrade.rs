@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use hedgerow_node::journal::What;
 use hedgerow_node::keys::read_signing_key;
@@ -179,10 +180,14 @@ fn two_programs_of_different_versions_take_turns_at_every_node() {
                 assert_eq!(ending["ended"], "aborted", "{ending}");
             }
             for at in 0..3 {
-                let answer = answered(&federation, at, QUESTION);
-                match answer {
-                    Ok(answer) => assert_eq!(answer, expected, "at {at}"),
-                    Err(why) => assert!(apart && why.contains("messages of version"), "at {at}: {why}"),
+                // A node that was started waits for its peers first, as long as an answer may take.
+                let until = Instant::now() + Duration::from_secs(60);
+                loop {
+                    match answered(&federation, at, QUESTION) {
+                        Ok(answer) => break assert_eq!(answer, expected, "at {at}"),
+                        Err(why) if apart && why.contains("messages of version") => break,
+                        Err(why) => assert!(Instant::now() < until, "at {at}: {why}"),
+                    }
                 }
             }
         }

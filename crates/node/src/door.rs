@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::{ServerConnection, StreamOwned};
 
@@ -23,6 +23,7 @@ use crate::rejections::{RejectionKind, Rejections};
 use crate::settings::Role;
 use crate::socket::Socket;
 use crate::tls::{failed_handshake, fingerprint};
+use crate::versions::VersionNotice;
 use crate::waiting::Waiting;
 
 /// A receiver that hears nothing at all closes the connection: an idle sender shows every 20 s that
@@ -151,7 +152,7 @@ impl Receiver {
     fn receive(&self, name: &str, stream: &mut Stream) -> Result<(), FrameError> {
         let message_bytes_max = self.configured.get().settings.message_bytes_max;
         let frame_bytes_max = message_bytes_max.max(NOTE_BYTES_MAX) + FRAME_HEADER_BYTES;
-        let mut other_version = None;
+        let mut notice = VersionNotice::default();
         loop {
             let frame = match Frame::read(stream, frame_bytes_max) {
                 // Its custodian upgrades at another time: it is still there, and not malicious.
@@ -160,7 +161,7 @@ impl Receiver {
                     self.rejections.add(RejectionKind::Message, name, &error.to_string());
                     let event = Event::OtherVersion { from: name.to_owned(), version };
                     // Not for each of them: the node answers it.
-                    if other_version.replace(version) != Some(version) && self.events.send(event).is_err() {
+                    if notice.is_due(version, Instant::now()) && self.events.send(event).is_err() {
                         return Ok(());
                     }
                     continue;
@@ -168,7 +169,7 @@ impl Receiver {
                 read => read?,
             };
             let Some(frame) = frame else { continue };
-            other_version = None;
+            notice = VersionNotice::default();
             let waits = self.waiting.enter(name, frame.bytes_max(), frame_bytes_max);
             if self.events.send(Event::Frame { from: name.to_owned(), frame: Box::new(frame), waits }).is_err() {
                 return Ok(());

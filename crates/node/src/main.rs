@@ -234,6 +234,15 @@ struct Demo {
 fn main() -> ExitCode {
     // A panic's message may carry a value from the private table, so only its place is printed.
     std::panic::set_hook(Box::new(|panic| {
+        // `println!` panics where the reader is gone, as in `journal NODE.TOML | head`, or the disk
+        // is full.
+        let text = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        if let Some(why) = text.strip_prefix("failed printing to stdout: ") {
+            if !why.starts_with("Broken pipe") {
+                eprintln!("error: standard output: {why}");
+            }
+            std::process::exit(1);
+        }
         let place = panic.location().map_or(String::new(), |at| format!(" at {}:{}", at.file(), at.line()));
         eprintln!("error: internal error{place} (this is a bug in hedgerow)");
     }));

@@ -5,6 +5,7 @@
 //! informed whose program is the older one instead of waiting for words that never come.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use hedgerow_smc::Member;
 
@@ -39,6 +40,26 @@ impl OtherVersions {
     }
 }
 
+/// A peer of another version is answered again after this time. The first answer is lost where
+/// the peer was just stopped to be upgraded, and its old connection is not known to have ended.
+const ANSWERED_AGAIN: Duration = Duration::from_secs(5);
+
+/// When a message of another version was answered last, on one connection.
+#[derive(Debug, Default)]
+pub(crate) struct VersionNotice(Option<(u8, Instant)>);
+
+impl VersionNotice {
+    /// Whether such a message is answered; if all were, two nodes would answer each other for ever.
+    pub(crate) fn is_due(&mut self, version: u8, now: Instant) -> bool {
+        let answered = |(last, at): (u8, Instant)| last == version && now.duration_since(at) < ANSWERED_AGAIN;
+        let due = !self.0.is_some_and(answered);
+        if due {
+            self.0 = Some((version, now));
+        }
+        due
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +81,16 @@ mod tests {
         assert_eq!(versions.why_unreadable("north", &members[2..]), None, "a run without it goes on");
         versions.read("south");
         assert_eq!(versions.why_unreadable("north", &members), None);
+    }
+
+    #[test]
+    fn another_version_is_answered_now_and_then() {
+        let (mut notice, now) = (VersionNotice::default(), Instant::now());
+        let after = |ms: u64| now + Duration::from_millis(ms);
+        assert!(notice.is_due(2, now));
+        assert!(!notice.is_due(2, after(1)) && !notice.is_due(2, after(4900)));
+        assert!(notice.is_due(2, after(5100)), "the first answer may be lost");
+        assert!(!notice.is_due(2, after(9900)));
+        assert!(notice.is_due(4, after(9950)));
     }
 }

@@ -380,6 +380,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         tests: UPGRADE,
     },
     Mutant {
+        name: "an answer to another version is not repeated",
+        file: "crates/node/src/versions.rs",
+        find: "last == version && now.duration_since(at) < ANSWERED_AGAIN",
+        replace: "last == version && now >= at",
+        tests: NODE_UNIT,
+    },
+    Mutant {
         name: "long statements convict no custodian",
         file: "crates/node/src/message.rs",
         find: "2 * STATEMENT_BYTES_MAX + (1 << 16)",

@@ -29,7 +29,7 @@ use crate::processes::{adult, adult_policy, alone};
 use crate::simulation::{Case, calm_down, count, publish_one, seeds};
 use crate::world::{SITES, Trouble, World};
 
-const APART: &str = "rows = \"apart\"\ndeadlines = { silence-s = 6, handshake-s = 3, answer-s = 3 }\n";
+pub(crate) const APART: &str = "rows = \"apart\"\ndeadlines = { silence-s = 6, handshake-s = 3, answer-s = 3 }\n";
 
 const QUESTIONS: [&str; 15] = [
     "SELECT disease, COUNT(*) FROM data GROUP BY disease",
@@ -148,7 +148,7 @@ fn lost_late_and_repeated_messages_and_crashes_change_no_answer() {
     let (mut answered, mut blamed, mut crashes) = (0, 0, 0);
     let seeds = seeds(count("HEDGEROW_SIMULATIONS", 24));
     for seed in &seeds {
-        let _case = Case(*seed);
+        let _case = Case::of(*seed);
         let mut world = World::apart(*seed);
         world.step();
         publish_one(&mut world);
@@ -193,7 +193,7 @@ fn lost_messages_crashes_and_stalls_change_no_answer_that_is_shuffled() {
     let (mut answered, mut blamed) = (0, 0);
     let seeds = seeds(count("HEDGEROW_SHUFFLES", 12));
     for seed in &seeds {
-        let _case = Case(*seed);
+        let _case = Case::of(*seed);
         let mut world = World::wide(*seed);
         world.step();
         publish_one(&mut world);
@@ -293,7 +293,7 @@ fn expected(release: &Path, sql: &str) -> Value {
     comparable(serde_json::to_value(hedgerow_audit::query::answer(&release, sql).unwrap()).unwrap())
 }
 
-fn answered(federation: &Federation, place: usize, sql: &str) -> Result<Value, String> {
+pub(crate) fn answered(federation: &Federation, place: usize, sql: &str) -> Result<Value, String> {
     let (operator, sql) = ("tester".to_owned(), sql.to_owned());
     federation
         .ask(place, &Request::Query { operator, epoch: 1, sql })
@@ -301,7 +301,7 @@ fn answered(federation: &Federation, place: usize, sql: &str) -> Result<Value, S
 }
 
 /// Asks until all custodians can be reached.
-fn answered_in_time(federation: &Federation, place: usize, sql: &str) -> Value {
+pub(crate) fn answered_in_time(federation: &Federation, place: usize, sql: &str) -> Value {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         match answered(federation, place, sql) {

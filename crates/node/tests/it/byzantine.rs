@@ -376,7 +376,7 @@ fn one_site_that_signs_whatever_it_likes_cannot_make_the_others_differ_or_blame_
     let (mut published, mut convicted, mut distorted, mut resolved) = (0, 0, 0, 0);
     let seeds = seeds(count("HEDGEROW_SIMULATIONS", 24));
     for seed in &seeds {
-        let _case = Case(*seed);
+        let _case = Case::of(*seed);
         let mut rng = StdRng::seed_from_u64(!*seed);
         let place = rng.random_range(0..SITES);
         let (changes, invents) = ([3, 20, 150][rng.random_range(0..3)], [0, 5, 60][rng.random_range(0..3)]);

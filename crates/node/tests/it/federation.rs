@@ -88,9 +88,14 @@ impl Federation {
     }
 
     pub(crate) fn start(&mut self, place: usize) {
+        self.start_program(place, Path::new(env!("CARGO_BIN_EXE_hedgerow-node")));
+    }
+
+    /// The node of a place as another program, such as one of another version.
+    pub(crate) fn start_program(&mut self, place: usize, program: &Path) {
         let home = self.home(&self.names[place]);
         let log = fs::OpenOptions::new().create(true).append(true).open(home.join("log")).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow-node"));
+        let mut command = Command::new(program);
         command.arg("serve").arg(home.join("node.toml")).stdout(Stdio::null()).stderr(log);
         self.nodes[place] = Some(command.spawn().unwrap());
     }

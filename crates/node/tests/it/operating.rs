@@ -195,6 +195,18 @@ fn keys_and_their_fingerprints() {
     assert!(!refused(&["keys"]).is_empty());
 }
 
+/// As `hedgerow-node journal NODE.TOML | head` does it.
+#[test]
+fn a_reader_that_is_gone_ends_a_command_without_a_word() {
+    let federation = Federation::new(POLICY, &people(3), "");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow-node"));
+    command.args(["terms", text(&federation.home("site-0").join("node.toml"))]).stdout(writer);
+    let output = command.output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(1), ""));
+}
+
 #[test]
 fn terms_are_compared_field_by_field_and_check_warns() {
     let federation = Federation::new(POLICY, &people(3), "");

@@ -16,7 +16,7 @@ fn in_the_ring_too_a_run_is_published_by_all_or_by_none() {
     let mut published = 0;
     let seeds = seeds(count("HEDGEROW_SIMULATIONS", 12));
     for seed in &seeds {
-        let _case = Case(*seed);
+        let _case = Case::of(*seed);
         let mut world = World::ring(*seed);
         let mut rng = StdRng::seed_from_u64(!*seed);
         let mut draw = |below: u32| rng.random_range(0..=below);

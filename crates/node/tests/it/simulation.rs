@@ -37,10 +37,14 @@ pub(crate) fn publish_one(world: &mut World) {
     panic!("three runs without trouble, and none was published");
 }
 
-pub(crate) fn seeds(count: u64) -> Vec<u64> {
+/// One seed, or this number of them from the first one on: programs that run at once divide them.
+pub(crate) fn seeds(number: u64) -> Vec<u64> {
     match std::env::var("HEDGEROW_SEED") {
         Ok(seed) => vec![seed.parse().expect("HEDGEROW_SEED is a number")],
-        Err(_) => (0..count).collect(),
+        Err(_) => {
+            let first = count("HEDGEROW_FIRST_SEED", 0);
+            (first..first + number).collect()
+        }
     }
 }
 
@@ -49,8 +53,17 @@ pub(crate) fn count(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).map_or(usual, |count| count.parse().expect("the count of runs is a number"))
 }
 
-/// Prints the seed when a case fails.
-pub(crate) struct Case(pub(crate) u64);
+/// Prints the seed when a case fails, and now and then how far a long run has come.
+pub(crate) struct Case(u64);
+
+impl Case {
+    pub(crate) fn of(seed: u64) -> Case {
+        if seed > 0 && seed.is_multiple_of(100) {
+            eprintln!("seed {seed}");
+        }
+        Case(seed)
+    }
+}
 
 impl Drop for Case {
     fn drop(&mut self) {
@@ -93,7 +106,7 @@ fn a_crash_at_any_write_leaves_no_half_published_run_and_the_next_one_succeeds()
         assert!(writes[site] > 10, "{writes:?}");
         for at in 0..writes[site] {
             for done in [false, true] {
-                let _case = Case(2);
+                let _case = Case::of(2);
                 let mut world = World::new(2);
                 world.sites[site].memory.0.lock().unwrap().breaks_after = Some((at, done));
                 world.step();
@@ -114,7 +127,7 @@ fn losses_delays_repetitions_partitions_and_crashes() {
     let (mut crashes, mut held, mut published) = (0, 0, 0);
     let seeds = seeds(count("HEDGEROW_SIMULATIONS", 60));
     for seed in &seeds {
-        let _case = Case(*seed);
+        let _case = Case::of(*seed);
         let mut world = World::new(*seed);
         let mut rng = StdRng::seed_from_u64(!*seed);
         let mut draw = |below: u32| rng.random_range(0..=below);

@@ -1,6 +1,8 @@
 //! Nodes are upgraded one after the other: what those do whose messages are of different versions.
 
 use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use hedgerow_node::journal::What;
 use hedgerow_node::keys::read_signing_key;
@@ -8,6 +10,7 @@ use hedgerow_node::message::{FRAME_VERSION, Frame, FrameContent, Hex, JournalMes
 use hedgerow_node::operator::Request;
 use hedgerow_node::{Command, Unanswered};
 
+use crate::apart::{APART, answered, answered_in_time};
 use crate::federation::{Federation, POLICY, people};
 use crate::simulation::{calm_down, publish_one};
 use crate::strangers::{connect, settings};
@@ -138,4 +141,66 @@ fn a_node_shows_the_other_version_of_a_peer_until_it_reads_its_messages() {
     let mut older = inquiry.clone();
     older[4] = FRAME_VERSION - 1;
     says(&older, Some(FRAME_VERSION - 1));
+}
+
+/// Two real programs. All nodes publish with the other program and are upgraded to this one, one
+/// after the other: what is published is answered throughout, or by name not yet; no run of both
+/// begins; and when all are upgraded the next one is published.
+///
+/// With `HEDGEROW_OTHER_NODE=/path/to/hedgerow-node`:
+/// `cargo test -p hedgerow-node --test it two_programs -- --ignored`
+#[test]
+#[ignore = "needs a program whose messages are of another version"]
+fn two_programs_of_different_versions_take_turns_at_every_node() {
+    let other = PathBuf::from(std::env::var_os("HEDGEROW_OTHER_NODE").expect("a program of another version"));
+    for (more, apart) in [("deadlines = { silence-s = 10, handshake-s = 3 }\n", false), (APART, true)] {
+        let mut federation = Federation::new(POLICY, &people(3), more);
+        (0..3).for_each(|place| federation.start_program(place, &other));
+        assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+        let expected = answered_in_time(&federation, 0, QUESTION);
+        for place in 0..3 {
+            federation.stop(place);
+            federation.start(place);
+            if place == 2 {
+                break;
+            }
+            // This program learns that there is another one, and says who has to be upgraded.
+            let heard = |status: &serde_json::Value| {
+                let mut peers = status["peers"].as_array()?.iter();
+                peers.find(|peer| peer["name"] == "site-2")?["other_version"].as_u64()
+            };
+            federation.until(place, "the other version", heard);
+            let propose = || Request::Propose { operator: "operator".to_owned(), without: Vec::new() };
+            let refused = federation.ask(place, &propose()).unwrap_err();
+            assert!(refused.contains("messages of version") && refused.contains("is the older one"), "{refused}");
+            // The other one may not know that. No run of both is published.
+            if let Ok(proposed) = federation.ask(2, &propose()) {
+                federation.ask(2, &Request::Withdraw { operator: "operator".to_owned() }).ok();
+                let ending = federation.ending(2, proposed["run"].as_str().unwrap());
+                assert_eq!(ending["ended"], "aborted", "{ending}");
+            }
+            for at in 0..3 {
+                // A node that was started waits for its peers first, as long as an answer may take.
+                let until = Instant::now() + Duration::from_secs(60);
+                loop {
+                    match answered(&federation, at, QUESTION) {
+                        Ok(answer) => break assert_eq!(answer, expected, "at {at}"),
+                        Err(why) if apart && why.contains("messages of version") => break,
+                        Err(why) => assert!(Instant::now() < until, "at {at}: {why}"),
+                    }
+                }
+            }
+        }
+        let all_read = |status: &serde_json::Value| {
+            let peers = status["peers"].as_array()?;
+            peers.iter().all(|peer| peer["connected"] == true && peer["other_version"].is_null()).then_some(())
+        };
+        (0..3).for_each(|place| federation.until(place, "all are upgraded", all_read));
+        for place in 0..3 {
+            assert_eq!(answered_in_time(&federation, place, QUESTION), expected, "at {place}, upgraded");
+            federation.until(place, "the epoch", |status| (status["epoch"] == 1).then_some(()));
+        }
+        let endings = federation.run(1);
+        assert!(endings.iter().all(|ending| ending["ended"] == "published" && ending["epoch"] == 2), "{endings:#?}");
+    }
 }

@@ -57,7 +57,7 @@ fn one_site_that_lies_in_answers_ends_questions_and_nothing_else() {
     let (mut answered, mut failed, mut distorted) = (0, 0, 0);
     let seeds = seeds(count("HEDGEROW_SIMULATIONS", 12));
     for seed in &seeds {
-        let _case = Case(*seed);
+        let _case = Case::of(*seed);
         let mut rng = StdRng::seed_from_u64(!*seed);
         let place = rng.random_range(0..SITES);
         let (changes, invents) = ([3, 20, 100][rng.random_range(0..3)], [0, 5, 30][rng.random_range(0..3)]);

@@ -7,11 +7,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use serde_json::Value;
 
 use crate::repo;
+use crate::slowest::{self, TestTime};
 
 /// The fewest programs at once: one that computes beside one that waits.
 const LANES_MIN: usize = 2;
@@ -25,6 +27,8 @@ pub(crate) struct Tests {
     /// As `crates/audit it`: where its package is, and the name of the target.
     pub(crate) name: String,
     words: Vec<OsString>,
+    /// One that was compiled from tests, not a command of another kind.
+    is_program: bool,
     folder: PathBuf,
     variables: Vec<(OsString, OsString)>,
 }
@@ -34,7 +38,7 @@ impl Tests {
     pub(crate) fn of_command(name: &str, command: &Command) -> Tests {
         let words = std::iter::once(command.get_program()).chain(command.get_args()).map(OsString::from).collect();
         let variables = command.get_envs().filter_map(|(name, value)| Some((name.into(), value?.into()))).collect();
-        Tests { name: name.to_owned(), words, folder: repo::root(), variables }
+        Tests { name: name.to_owned(), words, is_program: false, folder: repo::root(), variables }
     }
 
     /// The programs that Cargo lists as built with `--message-format=json`, each started with a
@@ -52,18 +56,44 @@ impl Tests {
             let folder = Path::new(manifest).parent().unwrap_or(Path::new(".")).to_path_buf();
             let package = folder.strip_prefix(repo::root()).unwrap_or(&folder).display().to_string();
             let target = message["target"]["name"].as_str().unwrap_or_default();
-            let variables = vec![(variable.into(), value.into()), ("CARGO_MANIFEST_DIR".into(), folder.clone().into())];
-            all.push(Tests { name: format!("{package} {target}"), words: vec![program.into()], folder, variables });
+            let (timed, on) = slowest::TIMED_VARIABLE;
+            let manifest = ("CARGO_MANIFEST_DIR".into(), folder.clone().into());
+            let variables = vec![(variable.into(), value.into()), manifest, (timed.into(), on.into())];
+            let words = std::iter::once(program).chain(slowest::TIMED).map(OsString::from).collect();
+            let name = format!("{package} {target}");
+            all.push(Tests { name, words, is_program: true, folder, variables });
         }
         Ok(all)
     }
 
-    fn run(&self) -> Result<Output, String> {
-        let mut command = Command::new(&self.words[0]);
-        command.args(&self.words[1..]).current_dir(&self.folder).stdin(Stdio::null());
+    fn run(&self) -> Result<Ran, String> {
+        let start = Instant::now();
+        let file = self.is_program.then(|| std::env::temp_dir().join(format!("hedgerow-times-{}", unique())));
+        let words = file.as_ref().map_or(self.words.clone(), |file| slowest::with_processor_time(&self.words, file));
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).current_dir(&self.folder).stdin(Stdio::null());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.output().map_err(|cause| format!("{} could not be started: {cause}", self.name))
+        let output = command.output().map_err(|cause| format!("{} could not be started: {cause}", self.name))?;
+        let taken = start.elapsed().as_secs_f64();
+        let times = file.map(|file| (std::fs::read_to_string(&file), std::fs::remove_file(file)).0);
+        let processor = times.and_then(Result::ok).and_then(|times| slowest::processor_seconds(&times));
+        Ok(Ran { tests: slowest::read(&self.name, &output.stdout), output, taken, processor })
     }
+}
+
+/// The output of a program, and its seconds.
+struct Ran {
+    output: Output,
+    tests: Vec<TestTime>,
+    taken: f64,
+    /// With the processes that it waited for; unknown without a shell.
+    processor: Option<f64>,
+}
+
+/// A name that no other run has.
+fn unique() -> String {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The programs that failed.
@@ -82,6 +112,7 @@ pub(crate) fn run(tests: Vec<Tests>, target: &Path) -> Result<Failed, String> {
     let lanes = std::thread::available_parallelism().map_or(1, usize::from).max(LANES_MIN);
     let queue = Mutex::new(longest_first(tests, &known));
     let taken = Mutex::new(BTreeMap::new());
+    let slow = Mutex::new(Vec::new());
     let failed = Mutex::new(Vec::new());
     let problems = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -89,14 +120,14 @@ pub(crate) fn run(tests: Vec<Tests>, target: &Path) -> Result<Failed, String> {
             scope.spawn(|| {
                 loop {
                     let Some(next) = queue.lock().ok().and_then(|mut queue| queue.pop_front()) else { return };
-                    let start = Instant::now();
                     match next.run() {
-                        Ok(output) => {
-                            print(&next, &output, start.elapsed());
+                        Ok(mut ran) => {
+                            print(&next, &ran);
                             locked(&taken, |taken| {
-                                taken.insert(next.name.clone(), start.elapsed().as_secs_f64());
+                                taken.insert(next.name.clone(), ran.taken);
                             });
-                            if !output.status.success() {
+                            locked(&slow, |slow| slow.append(&mut ran.tests));
+                            if !ran.output.status.success() {
                                 locked(&failed, |failed| failed.push(next));
                             }
                         }
@@ -115,12 +146,12 @@ pub(crate) fn run(tests: Vec<Tests>, target: &Path) -> Result<Failed, String> {
     let mut outcome = Failed::default();
     for tests in failed.into_inner().unwrap_or_default() {
         println!("== again, alone: {}", tests.name);
-        let start = Instant::now();
-        let output = tests.run()?;
-        print(&tests, &output, start.elapsed());
-        let list = if output.status.success() { &mut outcome.beside_others } else { &mut outcome.alone };
+        let ran = tests.run()?;
+        print(&tests, &ran);
+        let list = if ran.output.status.success() { &mut outcome.beside_others } else { &mut outcome.alone };
         list.push(tests.name);
     }
+    print!("{}", slowest::listed(slow.into_inner().unwrap_or_default()));
     Ok(outcome)
 }
 
@@ -131,10 +162,11 @@ fn locked<T>(shared: &Mutex<T>, change: impl FnOnce(&mut T)) {
 }
 
 /// Prints the output of one program in one piece.
-fn print(tests: &Tests, output: &Output, taken: Duration) {
-    let mut text = format!("     Running {} ({:.1} s)\n", tests.name, taken.as_secs_f64()).into_bytes();
-    text.extend_from_slice(&output.stdout);
-    text.extend_from_slice(&output.stderr);
+fn print(tests: &Tests, ran: &Ran) {
+    let processor = ran.processor.map_or(String::new(), |seconds| format!(", {seconds:.1} s of processor time"));
+    let mut text = format!("     Running {} ({:.1} s{processor})\n", tests.name, ran.taken).into_bytes();
+    text.extend_from_slice(&ran.output.stdout);
+    text.extend_from_slice(&ran.output.stderr);
     // A closed output does not stop the tests.
     let _ = std::io::stdout().lock().write_all(&text);
 }
@@ -197,6 +229,7 @@ mod tests {
         assert_eq!(listed.iter().map(|tests| tests.name.as_str()).collect::<Vec<_>>(), ["crates/audit it"]);
         assert_eq!(listed[0].folder, repo::root().join("crates/audit"));
         assert!(listed[0].variables.contains(&("NOTES".into(), "/notes".into())));
+        assert_eq!(listed[0].words[0], "/t");
         assert!(Tests::listed("{nothing", ("NOTES", Path::new("/notes"))).is_err());
     }
 }

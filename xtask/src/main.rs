@@ -12,6 +12,7 @@ mod mutants;
 mod peers;
 mod repo;
 mod schemas;
+mod slowest;
 mod test;
 mod tidy;
 

@@ -3,12 +3,13 @@
 /// Every message is signed over its digits, so they are looked up and not formatted.
 pub fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut digits = Vec::with_capacity(bytes.len() * 2);
+    let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
-        digits.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS[usize::from(digit)]));
+        }
     }
-    // Digits are text.
-    String::from_utf8(digits).unwrap_or_default()
+    text
 }
 
 /// Exactly `N` bytes, in small or capital digits; colons between them are ignored.

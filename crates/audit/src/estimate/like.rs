@@ -34,9 +34,10 @@ impl Like {
         let text: Vec<char> = text.chars().collect();
         // Which places of the text the parts so far can have come to.
         let mut matched = vec![false; text.len() + 1];
+        let mut next = matched.clone();
         matched[0] = true;
         for part in &self.parts {
-            let mut next = vec![false; text.len() + 1];
+            next.fill(false);
             match part {
                 LikePart::AnyText => {
                     let first = matched.iter().position(|here| *here).unwrap_or(matched.len());
@@ -48,7 +49,7 @@ impl Like {
                     }
                 }
             }
-            matched = next;
+            std::mem::swap(&mut matched, &mut next);
         }
         matched[text.len()]
     }

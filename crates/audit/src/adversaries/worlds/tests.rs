@@ -473,3 +473,5 @@ fn measure_worlds_of_ten_releases_of_100000_people() {
 mod gone;
 mod linked;
 mod parts;
+mod roles;
+mod whole;

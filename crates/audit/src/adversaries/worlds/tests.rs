@@ -395,7 +395,7 @@ fn releases_that_contradict_each_other_are_taken_together_as_far_as_they_fit() {
     let tables = [released("0", &other), released("1", &one), released("2", &two)];
     let found = attack(&tables, Some(&people));
     assert_eq!(found.people_at_risk, [2, 3], "{found:?}");
-    assert!(found.notes.iter().any(|note| note.text.starts_with("no table fits all releases")), "{found:?}");
+    assert!(found.notes.iter().any(|note| note.text.contains("no table fits all releases")), "{found:?}");
 }
 
 #[test]

@@ -18,23 +18,26 @@
 //! every table that they are in, no row to two people, so that every label of the row covers the
 //! value. What a table states is its rows: for each a class (the labels of its quasi-identifiers),
 //! and a label of every column beside them. [`solver`](crate::solver) looks for worlds in which
-//! people have a *record* and a class. Column by column, a whole world and such a world say the same:
+//! people have a *record* and a class. Column by column, a whole world and such a world say the
+//! same:
 //!
 //! 1. *Known, and a quasi-identifier of the table.* The classes that a person can be in are those
 //!    whose labels cover the value: `places` of the table, exactly.
 //! 2. *Known, and shown beside the classes of a table.* The list is a table too, in which everyone
 //!    is, and its statement of a person is the value (`parts`). Known is what some table describes
 //!    people by. Other columns of the list are not: a list also has true values.
-//! 3. *Not known, and shown by several tables, by one of them beside its classes.* It is a column of
+//! 3. *Not known, and shown by several tables, by one of them beside its classes.* It is a column
+//!    of
 //!    the statements. A record is one statement of each table, or none, that have a value of each
 //!    column in common, so that a person whom each table can give its statement of the record has
 //!    one value of each column, and the other way round (`records`). A table can be silent only
-//!    about a record that it does not determine, and nobody who has that record is in it then.
-//! 4. *Not known, and in one table alone.* Every row has its own value, and no other table speaks of
-//!    it: whoever gets the row gets the value. Nothing is lost without the column.
+//!    about a record that it does not determine, and no person who has that record is in it then.
+//! 4. *Not known, and in one table alone.* Every row has its own value, and no other table has
+//!    it: the person who gets the row gets the value. Nothing is lost without the column.
 //! 5. *Not known, since the list lacks it, and described people by in several tables alone.* To an
 //!    attacker who has the list and no more, which classes of two tables a person can be in at once
-//!    is not used, and the finding is not exact where it says something (`tells_apart`). An attacker
+//!    is not used, and the finding is not exact where it says something (`tells_apart`). An
+//!    attacker
 //!    who knows the column is asked about each class, or each two that have a value in common
 //!    ([`setting`]), and again about all people in every way (`lacking`).
 //! 6. *The same, shown beside the classes of another table.* Who knows the column knows a row: that
@@ -48,7 +51,8 @@
 //! Who is in which table is assumed, and said (`assumed`): it is not concluded. An assumption that
 //! leaves no world is dropped, and what is then left is not exact: of tables that contradict each
 //! other, only some are taken together (`outcome`), and people to whom nothing is left at all were
-//! not judged by fewer tables (`left`). Tables that were omitted, and rows that were not linked, say
+//! not judged by fewer tables (`left`). Tables that were omitted, and rows that were not linked,
+//! say
 //! so too (`not_linked`). Everything else that is not decided comes from limits, each of which
 //! leaves the finding not exact where it was reached.
 //!
@@ -165,7 +169,7 @@ fn not_of_each_row(columns: &[String]) -> String {
     format!("rows can be linked by {}, which a bucketized table does not tell of each row", columns.join(", "))
 }
 
-/// What the tables say and the records do not have, in words: why the finding is not exact.
+/// The facts of tables that the records do not have, in words: why the finding is not exact.
 fn not_used(
     protect: &str,
     released: &[Released<'_>],

@@ -1,4 +1,4 @@
-//! What assumptions about who is in which table leave to one person, and why.
+//! The values that assumptions about who is in which table leave to one person, and why.
 
 use hedgerow_table::TableError;
 
@@ -130,7 +130,8 @@ impl Setting<'_> {
         for group in groups {
             let (own, _) = group.alternatives(number, person, is_true.as_deref(), &can_meet);
             if own.is_empty() {
-                // What follows is not true of them; or no classes that are shown together can be theirs.
+                // What follows is not true of them; or no classes that are shown together can be
+                // theirs.
                 left.is_decided = self.sides.iter().all(|side| !side.shown);
                 return left;
             }

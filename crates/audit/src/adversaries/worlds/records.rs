@@ -146,7 +146,8 @@ impl Records {
             for (draft, there) in drafts {
                 let found = finder.fitting(&draft.labels, labels, pairs)?;
                 let is_point = finder.contents.columns.iter().all(|&at| labels[at].is_point(draft.labels[at]));
-                // What is known leaves one statement, or none, whether or not they are in the table.
+                // What is known leaves one statement, or none, whether or not they are in the
+                // table.
                 if found.is_empty() || is_point && found.len() == 1 {
                     let (statement, labels) = found.into_iter().next().unwrap_or((UNSAID, draft.labels));
                     let is_there = statement != UNSAID && is_there(table, statement);

@@ -1,5 +1,6 @@
 //! A column that is a quasi-identifier of one release and is shown by another, in lists that lack
-//! it, or have sensitive columns: disclosures that were missed, each with the tables that showed it.
+//! it, or have sensitive columns: disclosures that were missed, each with the tables that showed
+//! it.
 
 use super::linked::Made;
 use super::*;
@@ -27,7 +28,8 @@ fn a_column_that_the_list_lacks_and_a_release_shows_is_known_of_its_rows() {
         assert_eq!(attacked("s", &tables, &with, columns), (vec![0, 1], true));
     }
     assert_eq!(attacked("s", &tables, &without, Columns::All), (vec![0, 1], true));
-    // Who has the list and nothing else is certain of nobody; who knows more may be, which is said.
+    // Who has the list and nothing else is certain of no person; who knows more may be, which is
+    // said.
     assert_eq!(attacked("s", &tables, &without, Columns::Listed), (vec![], false));
     let found = attack(&[one.released("0"), two.released("1")], Some(&without));
     assert!(found.notes.iter().any(|note| note.text.contains("lacks `c`")), "{found:?}");
@@ -52,7 +54,7 @@ fn a_value_that_the_list_has_and_no_release_hides_no_certainty_about_another() {
 /// The person is outside of every label of the first release, whose row is another person's: what
 /// it says of `t` is not theirs, though it would fit them.
 #[test]
-fn a_release_that_covers_nobody_hides_nobody() {
+fn a_release_that_covers_no_person_hides_none() {
     let one = Made::new(&["c", "t"], &["c"], &[["0..2", "t1"]], 1);
     let two = Made::new(&["b", "s", "t"], &["b"], &[["0..2", "s0", "t0"]], 1);
     let people = table(&["b", "c", "s"], &[["1", "2", "s0"]]);
@@ -82,7 +84,7 @@ fn classes_that_have_no_known_value_in_common_are_not_shown_together() {
 /// A release that describes people by the attribute that another one protects: that the list has
 /// the true values does not place people by them.
 #[test]
-fn the_protected_attribute_places_nobody_where_a_release_describes_people_by_it() {
+fn the_protected_attribute_places_no_person_where_a_release_describes_people_by_it() {
     let one = Made::new(&["a", "s"], &["a"], &[["0", "s0"], ["0", "s1"]], 1);
     let two = Made::new(&["b", "s", "t"], &["b", "s"], &[["0", "s0", "t0"], ["0", "s1", "t1"]], 1);
     let people = table(&["a", "b", "s"], &[["0", "0", "s0"], ["0", "0", "s1"]]);

@@ -1,5 +1,7 @@
-//! The widest test of lists of people: tables in which a column is a quasi-identifier here, plain or
-//! sensitive there and absent elsewhere, with labels that overlap or cover nobody, missing values,
+//! The widest test of lists of people: tables in which a column is a quasi-identifier here, plain
+//! or
+//! sensitive there and absent elsewhere, with labels that overlap or cover no person, missing
+//! values,
 //! suppressed rows, people more, fewer or other, buckets; and lists that lack columns or have
 //! sensitive ones. Against every way to give people rows, from the definition.
 //!
@@ -146,7 +148,7 @@ impl Made {
 /// A row of a table with the value of `s` that it is given from its bucket.
 type Place = (usize, Option<&'static str>);
 
-/// What a person is in: by table, a place or none.
+/// By table, the place of a person or none.
 type PersonOption = Vec<Option<Place>>;
 
 /// How a table is used.
@@ -196,7 +198,8 @@ impl Oracle<'_> {
         None
     }
 
-    /// Every place of a person in all tables, so that some value of each column is under all labels.
+    /// Every place of a person in all tables, so that some value of each column is under all
+    /// labels.
     fn options(&self, person: usize, is_target: bool) -> Vec<PersonOption> {
         let mut options: Vec<PersonOption> = vec![Vec::new()];
         for (table, made) in self.tables.iter().enumerate() {
@@ -385,7 +388,8 @@ impl Setting {
         (0..5).filter(|column| *column != S && self.is_quasi(*column) && !self.listed.contains(column)).collect()
     }
 
-    /// What is known of everyone, and of one person more; or what is true of these columns of all.
+    /// The known values of everyone, and of one person more; or the true ones of these columns of
+    /// all.
     fn known(&self, more: &[usize], of: Option<(usize, &[&'static str])>) -> Vec<[Option<&'static str>; 5]> {
         let is_known = |column: usize| column != S && self.is_quasi(column) && self.listed.contains(&column);
         let mut known: Vec<[Option<&'static str>; 5]> = self
@@ -492,7 +496,7 @@ impl Setting {
         for &person in at_risk.iter().filter(|person| is_sound && !exposed.contains(person)) {
             assert!(self.can_follow(person as usize), "nothing leaves one value to {person}: {}", say());
         }
-        // A release more hides nobody whom the others expose.
+        // A release more hides no person whom the others expose.
         for without in all.iter().filter(|_| is_exact && all.len() > 1) {
             let others: Vec<usize> = all.iter().copied().filter(|table| table != without).collect();
             let Some((_, fewer, _)) = self.attack(&others) else { continue };

@@ -78,6 +78,8 @@ pub(crate) struct Solved {
     pub(crate) scenarios: Vec<Scenario>,
     /// No world fits.
     pub(crate) contradiction: bool,
+    /// Not all that an attacker can be shown was examined: fewer values may be possible.
+    pub(crate) is_cut: bool,
     /// Why something is open, as a reader is shown.
     pub(crate) limits: Vec<String>,
 }
@@ -105,6 +107,7 @@ pub(crate) fn solve(
         return Ok(solved);
     };
     let Some(mut system) = system::build(problem, &options) else {
+        solved.is_cut = true;
         solved.limits.push(format!("the tables leave more than {} numbers unknown", system::VARIABLES_MAX));
         return Ok(solved);
     };
@@ -115,6 +118,7 @@ pub(crate) fn solve(
         return Ok(solved);
     }
     let (mut scenarios, cut) = query::scenarios(problem, &system);
+    solved.is_cut = cut;
     if cut {
         solved.limits.push("some people have too many combinations of classes to be distinguished".to_owned());
     }

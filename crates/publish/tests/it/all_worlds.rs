@@ -346,31 +346,39 @@ impl<'a> Worlds<'a> {
         any.then(|| left.collect())
     }
 
+    /// One for each value of `b`: who knows it knows which buckets it leaves in every table.
     fn questions(&self, tables: &[usize], person: usize, anyhow: bool) -> Vec<Vec<Query>> {
-        let mut questions: Vec<Vec<Query>> = vec![Vec::new()];
-        for &table in tables {
+        let is_shown = |table: usize| {
             let own = &self.tables[table];
             let away = anyhow && self.strong[table].is_some_and(|strong| strong.absent > 0);
-            let query: Vec<Query> = match own.shown && !own.fits[person].is_empty() && !away {
-                true => {
-                    let sets = self.shown_to(table, person).into_iter();
-                    sets.map(|set| Query { person, buckets: Some(set), anyhow }).collect()
-                }
-                false => vec![Query { person, buckets: None, anyhow }],
+            own.shown && !own.fits[person].is_empty() && !away
+        };
+        let values = tables.iter().map(|&table| self.tables[table].covering.len()).max().unwrap_or(0);
+        let of_value = |value: usize| -> Option<Vec<Option<u64>>> {
+            let of = |&table: &usize| match is_shown(table) {
+                true => Some(self.of_value(table, person, value)).filter(|set| *set != 0).map(Some),
+                false => Some(None),
             };
-            questions = questions.iter().flat_map(|q| query.iter().map(move |&a| [&q[..], &[a]].concat())).collect();
-        }
-        questions
+            tables.iter().map(of).collect()
+        };
+        let mut questions: Vec<Vec<Option<u64>>> = (0..values).filter_map(of_value).collect();
+        questions.sort_unstable();
+        questions.dedup();
+        let query = |buckets: Option<u64>| Query { person, buckets, anyhow };
+        questions.into_iter().map(|own| own.into_iter().map(query).collect()).collect()
+    }
+
+    /// The buckets that a person with a value of `b` can be in, as bits.
+    fn of_value(&self, table: usize, person: usize, value: usize) -> u64 {
+        let own = &self.tables[table];
+        let classes = own.fits[person].iter().filter(|class| own.covering[value].contains(class));
+        classes.fold(0, |set, &class| set | 1 << own.classes[class].1)
     }
 
     /// The buckets that a person can be in, for each value of `b` that who knows it can know.
     fn shown_to(&self, table: usize, person: usize) -> Vec<u64> {
-        let own = &self.tables[table];
-        let of = |covering: &Vec<usize>| {
-            let classes = own.fits[person].iter().filter(|class| covering.contains(class));
-            classes.fold(0, |set, &class| set | 1 << own.classes[class].1)
-        };
-        let mut sets: Vec<u64> = own.covering.iter().map(of).filter(|set| *set != 0).collect();
+        let all = 0..self.tables[table].covering.len();
+        let mut sets: Vec<u64> = all.map(|value| self.of_value(table, person, value)).filter(|set| *set != 0).collect();
         sets.sort_unstable();
         sets.dedup();
         sets

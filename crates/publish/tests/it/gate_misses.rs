@@ -251,3 +251,19 @@ fn the_source_is_read_with_what_links_the_rows_of_others() {
     assert!(of_audit.details["assumed"].as_str().unwrap().contains("not all people can be in"), "{of_audit:?}");
     assert_eq!((of_gate.at_risk, &of_gate.details["exact"]), (of_audit.at_risk, &of_audit.details["exact"]));
 }
+
+/// The source lacks c, by which r1 describes people, and which r0 shows beside its classes: who
+/// knows c knows a row of r0.
+#[test]
+fn a_column_that_the_source_lacks_tells_the_rows_of_a_release_that_shows_it() {
+    let case = Case::new("a,b,s\n0,0,s0\n0,0,s1\n");
+    let c = "c = { role = \"plain\" }";
+    case.foreign("r0", "a,c,s\n0,u,s0\n0,v,s1\n", &["a = { role = \"quasi\" }", c, S]);
+    case.foreign("r1", "b,c\n*,*\n*,*\n", &["b = { role = \"quasi\" }", "c = { role = \"quasi\" }"]);
+    let policy = case.policy(&["a = { role = \"quasi\" }", S], TWO, "method = \"full-domain\"");
+    let found = case.refused(&policy, &[("a", 0)], "s");
+    assert_eq!((found.people_at_risk.as_slice(), found.effective_l), (&[0, 1][..], Some(1)), "{found:?}");
+    case.publish(&policy, "new", &[("a", 0)], false).unwrap();
+    case.add("new");
+    assert!(case.audit(&policy, &case.path("p.csv")).breach);
+}

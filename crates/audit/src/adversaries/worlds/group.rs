@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use super::fewest::Solution;
 use super::left::LeftRecords;
-use crate::solver::{Presence, Solved, WorldAnswer, WorldProblem};
+use crate::solver::{PeopleProfile, Presence, Scenario, Solved, WorldAnswer, WorldProblem};
 
 /// Sets of values that are distinguished for one case.
 const ALTERNATIVES_MAX: usize = 4096;
@@ -61,53 +61,107 @@ impl<'a> TableGroup<'a> {
         Some(self.problem.profiles[self.profile(case, person)].presence[side])
     }
 
+    /// What the attacker is shown of a profile.
+    fn shown(&self, profile: &PeopleProfile, shown: &[(u32, u32)]) -> Vec<Shown> {
+        let of = |&(side, bucket): &(u32, u32)| Shown {
+            table: self.tables[side as usize],
+            place: profile.places[side as usize],
+            buckets: vec![bucket],
+        };
+        shown.iter().map(of).collect()
+    }
+
     /// The records left to a person of a case, for each combination of classes that the attacker
-    /// can know; and whether they may have been suppressed. A combination that leaves their true
-    /// record out, where it is known, is not so: they are not in that class, or not all people are
-    /// in the tables.
-    pub(super) fn alternatives(&self, case: usize, person: u32, truth: Option<&[u32]>) -> (Vec<LeftRecords>, bool) {
+    /// can know; and whether they may have been suppressed. A combination in which no one can be is
+    /// none. One that leaves out all records that can be true of them, where that is known, is not
+    /// so: they are not in that class, or not all people are in the tables.
+    pub(super) fn alternatives(
+        &self,
+        case: usize,
+        person: u32,
+        is_true: Option<&dyn Fn(u32) -> bool>,
+        can_meet: &dyn Fn(&[Shown]) -> bool,
+    ) -> (Vec<Alternative>, bool) {
         let number = self.profile(case, person);
         let profile = &self.problem.profiles[number];
-        let alike = self.alike.get(&profile.presence);
-        let of = |anyhow: bool| -> Vec<LeftRecords> {
+        let of = |anyhow: bool| -> Vec<Alternative> {
             let scenarios = self.scenarios[number].iter().map(|&number| &self.solved.scenarios[number as usize]);
             let mut known: Vec<Vec<(u32, u32)>> = Vec::new();
-            let mut all: Vec<LeftRecords> = Vec::new();
+            let mut all: Vec<Alternative> = Vec::new();
             for scenario in scenarios.filter(|scenario| scenario.anyhow == anyhow) {
-                let mut left = LeftRecords::default();
-                for query in scenario.left() {
-                    let is_possible = query.answer == WorldAnswer::Possible;
-                    let Some(alike) = alike.and_then(|alike| alike.get(&self.problem.said(profile, query.value)))
-                    else {
-                        left.records.push((query.value, query.share, is_possible));
-                        continue;
-                    };
-                    let share = query.share.map(|share| share / alike.len() as f64);
-                    left.records.extend(alike.iter().map(|&value| (value, share, is_possible)));
+                let shown = self.shown(profile, &scenario.shown);
+                if shown.len() > 1 && !can_meet(&shown) {
+                    continue;
                 }
-                left.records.sort_unstable_by_key(|(record, _, _)| *record);
+                let left = self.left(profile, scenario);
                 let of = |&(side, bucket): &(u32, u32)| {
                     let own = &self.problem.sides[side as usize];
                     (side, own.first_alike(profile.places[side as usize], bucket))
                 };
-                let shown: Vec<(u32, u32)> = scenario.shown.iter().map(of).collect();
-                match known.iter().position(|known| *known == shown).filter(|_| !shown.is_empty()) {
-                    Some(at) => all[at] = either(&all[at], left),
+                let first: Vec<(u32, u32)> = scenario.shown.iter().map(of).collect();
+                match known.iter().position(|known| *known == first).filter(|_| !first.is_empty()) {
+                    Some(at) => all[at].or(Alternative { shown, left }),
                     None => {
-                        known.push(shown);
-                        all.push(left);
+                        known.push(first);
+                        all.push(Alternative { shown, left });
                     }
                 }
             }
-            let is_so = |left: &LeftRecords| match truth {
-                None => !left.records.is_empty(),
-                Some(truth) => left.records.iter().any(|(record, _, _)| truth.contains(record)),
+            let is_so = |alternative: &Alternative| match is_true {
+                None => !alternative.left.records.is_empty(),
+                Some(is_true) => alternative.left.records.iter().any(|&(record, _, _)| is_true(record)),
             };
             all.into_iter().filter(is_so).collect()
         };
         let in_all = of(false);
         // Who cannot be in every table was suppressed in one: what every world gives them is known.
         if in_all.is_empty() { (of(true), true) } else { (in_all, false) }
+    }
+
+    /// The records that a scenario leaves.
+    fn left(&self, profile: &PeopleProfile, scenario: &Scenario) -> LeftRecords {
+        let alike = self.alike.get(&profile.presence);
+        let mut left = LeftRecords::default();
+        for query in scenario.left() {
+            let is_possible = query.answer == WorldAnswer::Possible;
+            let Some(alike) = alike.and_then(|alike| alike.get(&self.problem.said(profile, query.value))) else {
+                left.records.push((query.value, query.share, is_possible));
+                continue;
+            };
+            let share = query.share.map(|share| share / alike.len() as f64);
+            left.records.extend(alike.iter().map(|&value| (value, share, is_possible)));
+        }
+        left.records.sort_unstable_by_key(|(record, _, _)| *record);
+        left
+    }
+}
+
+/// A table, the place of some people in it, and the buckets of which the attacker knows that they
+/// are in one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Shown {
+    pub(super) table: usize,
+    pub(super) place: u32,
+    pub(super) buckets: Vec<u32>,
+}
+
+/// The records left to a person who is in the buckets that the attacker is shown.
+#[derive(Debug, Clone)]
+pub(super) struct Alternative {
+    pub(super) shown: Vec<Shown>,
+    pub(super) left: LeftRecords,
+}
+
+impl Alternative {
+    /// Makes it the remainder in this combination of buckets or in another one, which the attacker
+    /// cannot tell apart.
+    fn or(&mut self, other: Alternative) {
+        self.left = either(&self.left, other.left);
+        for (own, other) in self.shown.iter_mut().zip(other.shown) {
+            own.buckets.extend(other.buckets);
+            own.buckets.sort_unstable();
+            own.buckets.dedup();
+        }
     }
 }
 
@@ -125,11 +179,18 @@ fn either(one: &LeftRecords, other: LeftRecords) -> LeftRecords {
     LeftRecords { records }
 }
 
-/// Every alternative of one with every alternative of the other, each set of records once.
-pub(super) fn crossed(before: &[LeftRecords], other: &[LeftRecords]) -> Vec<LeftRecords> {
-    let mut all: Vec<LeftRecords> = Vec::new();
+/// Every alternative of one with every alternative of the other in which someone can be, each set
+/// of records once; and whether there were too many to be listed.
+pub(super) fn crossed(
+    before: &[Alternative],
+    other: &[Alternative],
+    can_meet: &dyn Fn(&[Shown]) -> bool,
+) -> (Vec<Alternative>, bool) {
+    let mut all: Vec<Alternative> = Vec::new();
     for one in before {
         for two in other {
+            let shown = [one.shown.as_slice(), &two.shown].concat();
+            let (one, two) = (&one.left, &two.left);
             let mut records = Vec::new();
             for &(record, share, is_possible) in &one.records {
                 if let Ok(at) = two.records.binary_search_by_key(&record, |(record, _, _)| *record) {
@@ -139,11 +200,17 @@ pub(super) fn crossed(before: &[LeftRecords], other: &[LeftRecords]) -> Vec<Left
             if records.len() < one.records.len() {
                 records.iter_mut().for_each(|(_, share, _)| *share = None);
             }
-            let same = |known: &LeftRecords| known.records.iter().map(|r| r.0).eq(records.iter().map(|r| r.0));
-            if !records.is_empty() && all.len() < ALTERNATIVES_MAX && !all.iter().any(same) {
-                all.push(LeftRecords { records });
+            let is_same = |known: &Alternative| {
+                known.shown == shown && known.left.records.iter().map(|r| r.0).eq(records.iter().map(|r| r.0))
+            };
+            if records.is_empty() || all.iter().any(is_same) || shown.len() > 1 && !can_meet(&shown) {
+                continue;
             }
+            if all.len() >= ALTERNATIVES_MAX {
+                return (all, true);
+            }
+            all.push(Alternative { shown, left: LeftRecords { records } });
         }
     }
-    all
+    (all, false)
 }

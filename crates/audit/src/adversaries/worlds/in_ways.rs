@@ -73,8 +73,9 @@ impl<'a> Setting<'a> {
             Case { places, people: *people, truth: self.cases[*case].truth.clone() }
         };
         let cases = way.iter().map(case).collect();
-        let of_case = way.iter().map(|(case, ..)| *case).collect();
-        let setting = Setting { sides, cases, of_person: Vec::new(), values: Vec::new(), ..*self };
+        let of_case: Vec<usize> = way.iter().map(|(case, ..)| *case).collect();
+        let values = of_case.iter().filter_map(|&case| self.values.get(case).copied()).collect();
+        let setting = self.with_cases(sides, cases, values);
         (setting, of_case)
     }
 }

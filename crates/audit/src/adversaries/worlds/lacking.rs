@@ -47,6 +47,7 @@ impl<'a> Lacking<'a> {
         let columns = |table: usize| -> Vec<&'a str> {
             let quasi = tables.tables[table].classes.quasi.iter();
             let telling = quasi.filter(|quasi| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
+            let telling = telling.filter(|quasi| quasi.name != tables.columns[0]);
             telling.filter(|quasi| people.column(&quasi.name).is_none()).map(|quasi| quasi.name.as_str()).collect()
         };
         let of_table: Vec<(usize, Vec<&str>)> =

@@ -5,25 +5,28 @@ use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
 use super::attacker::Attacker;
-use super::explanation;
 use super::fewest::{AssumptionOutcome, Fewest, Solution};
 use super::gone::Gone;
-use super::group::{TableGroup, crossed};
+use super::group::TableGroup;
 use super::hypothesis::{Assumption, Case, can_be_there, everyone, standing};
 use super::lacking::Lacking;
-use super::left::{LeftRecords, ValuesLeft};
+use super::left::ValuesLeft;
 use super::setting::Setting;
 use super::tables::AttributeTables;
 use super::tally::{EXPLAINED_MAX, Fits, PeopleTally};
 use super::ways::{Ways, ways_to_stay};
-use crate::finding::{Explanation, Finding, named};
-use crate::solver::{Beside, Certainty, Layers, PeopleProfile, Presence, Truth, WorldProblem, solve};
+use crate::finding::{Explanation, Finding};
+use crate::solver::{Beside, Layers, PeopleProfile, Presence, Truth, WorldProblem, solve};
 
 /// Releases that contradict each other are divided into groups that do not, up to this number.
 const DIVIDED_MAX: usize = 4;
 
 /// Why tables are divided into groups.
 const NO_WORLD: &str = "no table fits all releases with every person in each";
+
+/// Why nothing is left for some people.
+const NOTHING_LEFT: &str =
+    "what the releases say of some people contradicts each other, and what fewer releases say of them was not judged";
 
 /// Rows that an explanation lists.
 const ROWS_MAX: usize = 20;
@@ -78,7 +81,7 @@ pub(super) fn run(
             "labels of columns that the list of people lacks overlap: who knows the columns may know more of the class";
         fewest.leave_open(why.to_owned());
     }
-    if !setting.values.is_empty() {
+    if setting.is_truth_cut {
         fewest.leave_open("too many rows fit what the list says of one person".to_owned());
     }
     if let Some(why) = setting.not_used_of_rows(&standings) {
@@ -93,6 +96,9 @@ pub(super) fn run(
         let people = if left.values.is_empty() { left.people } else { 0 };
         nowhere += people;
         lost += if setting.is_nowhere(case) || left.is_unsaid { 0 } else { people };
+        if !left.is_decided {
+            tally.leave_open(people);
+        }
         tally.add(finding, left, || setting.exposure(case, left));
     }
     gone.finish(finding, &mut tally, &setting);
@@ -265,16 +271,22 @@ impl Setting<'_> {
                 groups.push(together);
             }
         }
+        let is_cut = groups.iter().any(|group| group.solved.is_cut);
+        limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
         let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
-        let all: Vec<usize> = (0..standings.len()).collect();
-        let left = (0..self.cases.len()).map(|case| self.fewest(case, &all, &standings, &grouped));
+        let left = (0..self.cases.len()).map(|case| self.fewest(case, &standings, &grouped, !means.is_true));
         let mut left: Vec<(ValuesLeft, u32)> = left.collect();
-        if !fits && strong.len() > DIVIDED_MAX {
+        if left.iter().any(|(left, _)| left.values.is_empty() && !left.is_decided) {
+            limits.push(NOTHING_LEFT.to_owned());
+        }
+        if !fits || is_cut {
+            // Other tables than these may fit together too.
             left.iter_mut().filter(|(left, _)| left.values.len() > 1).for_each(|(left, _)| left.is_decided = false);
+        }
+        if !fits && strong.len() > DIVIDED_MAX {
             limits.push("more of them were not tried together".to_owned());
         }
-        limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         let mut standings = standings;
         for (table, standing) in standings.iter_mut().enumerate() {
             if !groups.iter().any(|group| group.tables.contains(&table)) {
@@ -367,7 +379,7 @@ impl Setting<'_> {
 
     /// The people of a case in parts that are in the same tables: the number of the first person,
     /// and how many there are.
-    fn split(&self, case: usize, tables: &[usize], standings: &[Assumption]) -> Vec<(u32, u32)> {
+    pub(super) fn split(&self, case: usize, tables: &[usize], standings: &[Assumption]) -> Vec<(u32, u32)> {
         let mut ends = vec![0, self.cases[case].people];
         for &table in tables {
             if let Assumption::Stayed { people, .. } = &standings[table] {
@@ -379,26 +391,6 @@ impl Setting<'_> {
         ends.windows(2).map(|ends| (ends[0], ends[1] - ends[0])).collect()
     }
 
-    /// The fewest values that are left to a person of a case, and which person it is: of two who
-    /// look alike, the one who stayed may have several left and the one who came a single one.
-    fn fewest(
-        &self,
-        case: usize,
-        all: &[usize],
-        standings: &[Assumption],
-        groups: &[TableGroup<'_>],
-    ) -> (ValuesLeft, u32) {
-        let mut fewest: Option<(ValuesLeft, u32)> = None;
-        for (person, _) in self.split(case, all, standings) {
-            let own = self.left(case, person, groups);
-            match &mut fewest {
-                None => fewest = Some((own, person)),
-                Some((left, of)) => *of = if left.take_fewer(own) { person } else { *of },
-            }
-        }
-        fewest.unwrap_or((ValuesLeft::nothing(0), 0))
-    }
-
     /// Whether the person of a case with this number is in a table.
     fn presence(&self, case: usize, table: usize, standing: &Assumption, number: u32) -> Presence {
         match standing {
@@ -408,72 +400,6 @@ impl Setting<'_> {
             Assumption::Stayed { people, .. } if people.contains(case, number) => Presence::Here,
             _ => Presence::Away,
         }
-    }
-
-    /// Why the people of a case have the one value that is left: from the classes of one group of
-    /// tables, or from what each group and table leaves.
-    fn explanation(
-        &self,
-        (number, person): (usize, u32),
-        left: &ValuesLeft,
-        groups: &[Solution],
-    ) -> Result<Option<Explanation>, TableError> {
-        let case = &self.cases[number];
-        let [(value, _)] = left.values[..] else { return Ok(None) };
-        let mut steps = Vec::new();
-        let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
-        let speak = self.speak(number, person, &grouped);
-        for (group, group_of) in groups.iter().zip(&grouped) {
-            let profile = group_of.profile(number, person);
-            let (own, anyhow) = group_of.alternatives(number, person, case.truth.as_deref());
-            let own: Vec<ValuesLeft> = own.into_iter().map(|own| self.grouped(own, case, &speak)).collect();
-            if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
-                let records: Vec<u32> = own.iter().flat_map(|own| own.records.iter().copied()).collect();
-                let certain = Certainty { profile, values: &records, anyhow };
-                let found = explanation::steps(self.tables, &group.tables, &group.problem, certain, value)?;
-                if let Some(found) = found {
-                    steps = found;
-                    break;
-                }
-            }
-            let names: Vec<&str> = group.tables.iter().map(|&table| self.tables.tables[table].name).collect();
-            for own in own.iter().filter(|own| own.values.iter().any(|(other, _)| *other == value)).take(1) {
-                steps.push(format!("{} leave {}", names.join(" and "), self.listed(&own.values)));
-            }
-        }
-        if steps.is_empty() || steps.len() == groups.len() {
-            let in_group = |table: &usize| groups.iter().any(|group| group.tables.contains(table));
-            for table in (0..self.sides.len()).filter(|table| !in_group(table)) {
-                let own = self.weak(case, table).into_iter().flatten().map(|own| self.grouped(own, case, &speak));
-                for own in own.filter(|own| own.values.iter().any(|(other, _)| *other == value)).take(1) {
-                    let name = self.tables.tables[table].name;
-                    steps.push(format!("{name} leaves {} to a person in these cells", self.listed(&own.values)));
-                }
-            }
-            steps.push(format!("only {} is left", named(&self.tables.text(value))));
-        }
-        Ok(Some(Explanation { people: left.people, value: self.tables.text(value), steps, rows: Vec::new() }))
-    }
-
-    /// Whether the people of a case fit no class of any table.
-    fn is_nowhere(&self, case: &Case) -> bool {
-        let mut released = self.tables.released();
-        released.all(|(table, _)| self.sides[table].places[case.places[table] as usize].is_empty())
-    }
-
-    /// By table, whether it is about a person of a case: not of one who fits it and is taken to be
-    /// in another one alone.
-    fn speak(&self, number: usize, person: u32, groups: &[TableGroup<'_>]) -> Vec<bool> {
-        let speaks = |table: usize| match groups.iter().find_map(|group| group.presence(number, person, table)) {
-            Some(presence) => presence != Presence::Away,
-            None => self.weak(&self.cases[number], table).is_some(),
-        };
-        (0..self.sides.len()).map(speaks).collect()
-    }
-
-    /// The values of some records, as far as tables say them that are about the people of a case.
-    fn grouped(&self, records: LeftRecords, case: &Case, speak: &[bool]) -> ValuesLeft {
-        records.grouped(self.tables, u64::from(case.people), |table| speak[table])
     }
 
     /// Leaves nothing to people of whom a value is left that is not theirs: how many they are.
@@ -489,74 +415,5 @@ impl Setting<'_> {
             fewest.limits.push(format!("{people} people have another value than every table that fits gives them"));
         }
         people
-    }
-
-    /// The fewest values that some alternative leaves to a person of a case.
-    fn left(&self, number: usize, person: u32, groups: &[TableGroup<'_>]) -> ValuesLeft {
-        let case = &self.cases[number];
-        let mut left = ValuesLeft::nothing(u64::from(case.people));
-        if self.is_nowhere(case) {
-            return left;
-        }
-        let mut alternatives: Option<Vec<LeftRecords>> = None;
-        for group in groups {
-            let (own, _) = group.alternatives(number, person, case.truth.as_deref());
-            alternatives = Some(match alternatives {
-                None => own,
-                Some(before) => crossed(&before, &own),
-            });
-        }
-        for table in 0..self.sides.len() {
-            if groups.iter().any(|group| group.tables.contains(&table)) {
-                continue;
-            }
-            if let Some(own) = self.weak(case, table) {
-                alternatives = Some(match alternatives {
-                    None => own,
-                    Some(before) => crossed(&before, &own),
-                });
-            }
-        }
-        let speak = self.speak(number, person, groups);
-        for other in alternatives.unwrap_or_default() {
-            left.take_fewer(self.grouped(other, case, &speak));
-        }
-        left
-    }
-
-    /// The statements of a table about the person looked for and about no other. `None` where they
-    /// are not in it.
-    fn weak(&self, case: &Case, table: usize) -> Option<Vec<LeftRecords>> {
-        let side = &self.sides[table];
-        let place = &side.places[case.places[table] as usize];
-        let mut buckets: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
-        buckets.sort_unstable();
-        buckets.dedup();
-        if let Some(truth) = &case.truth {
-            buckets.retain(|&bucket| truth.iter().any(|&value| side.rows_of(bucket, value) > 0));
-        }
-        if buckets.is_empty() {
-            return None;
-        }
-        let of = |buckets: &[u32]| {
-            let mut values: Vec<u32> = buckets.iter().flat_map(|&bucket| side.values_of(bucket)).collect();
-            values.sort_unstable();
-            values.dedup();
-            LeftRecords { records: values.into_iter().map(|value| (value, None, true)).collect() }
-        };
-        Some(match side.shown {
-            true => {
-                let at = case.places[table];
-                let mut all: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
-                all.sort_unstable_by_key(|&bucket| (side.first_alike(at, bucket), bucket));
-                all.dedup();
-                let sets = all.chunk_by(|&one, &two| side.first_alike(at, one) == side.first_alike(at, two));
-                sets.filter(|set| set.iter().any(|bucket| buckets.contains(bucket))).map(of).collect()
-            }
-            false => {
-                let all: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();
-                vec![of(&all)]
-            }
-        })
     }
 }

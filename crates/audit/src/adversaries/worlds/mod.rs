@@ -11,6 +11,54 @@
 //!
 //! Without a list of people the attacker knows the cells of one person, and of the others that they
 //! are the rows of the tables.
+//!
+//! # What a world is, and why the records lose none of it
+//!
+//! A *whole world* gives each person a value of every column of every table, and to each a row of
+//! every table that they are in, no row to two people, so that every label of the row covers the
+//! value. What a table states is its rows: for each a class (the labels of its quasi-identifiers),
+//! and a label of every column beside them. [`solver`](crate::solver) looks for worlds in which
+//! people have a *record* and a class. Column by column, a whole world and such a world say the
+//! same:
+//!
+//! 1. *Known, and a quasi-identifier of the table.* The classes that a person can be in are those
+//!    whose labels cover the value: `places` of the table, exactly.
+//! 2. *Known, and shown beside the classes of a table.* The list is a table too, in which everyone
+//!    is, and its statement of a person is the value (`parts`). Known is what some table describes
+//!    people by. Other columns of the list are not: a list also has true values.
+//! 3. *Not known, and shown by several tables, by one of them beside its classes.* It is a column
+//!    of
+//!    the statements. A record is one statement of each table, or none, that have a value of each
+//!    column in common, so that a person whom each table can give its statement of the record has
+//!    one value of each column, and the other way round (`records`). A table can be silent only
+//!    about a record that it does not determine, and no person who has that record is in it then.
+//! 4. *Not known, and in one table alone.* Every row has its own value, and no other table has
+//!    it: the person who gets the row gets the value. Nothing is lost without the column.
+//! 5. *Not known, since the list lacks it, and described people by in several tables alone.* To an
+//!    attacker who has the list and no more, which classes of two tables a person can be in at once
+//!    is not used, and the finding is not exact where it says something (`tells_apart`). An
+//!    attacker
+//!    who knows the column is asked about each class, or each two that have a value in common
+//!    ([`setting`]), and again about all people in every way (`lacking`).
+//! 6. *The same, shown beside the classes of another table.* Who knows the column knows a row: that
+//!    table describes people by it too, and is read so (`known_rows`). To who has the list alone it
+//!    is as in 3, and the finding is not exact, for others know it.
+//! 7. *The rows of classes and buckets* are the sizes and counts of the problem. Rows and counts of
+//!    a bucketized table are two tables that the number of the bucket links (`parts`). Where that
+//!    cannot be used, the finding is not exact (`counted_apart`, `undivided`,
+//!    `not_used_of_rows`).
+//!
+//! Who is in which table is assumed, and said (`assumed`): it is not concluded. An assumption that
+//! leaves no world is dropped, and what is then left is not exact: of tables that contradict each
+//! other, only some are taken together (`outcome`), and people to whom nothing is left at all were
+//! not judged by fewer tables (`left`). Tables that were omitted, and rows that were not linked,
+//! say
+//! so too (`not_linked`). Everything else that is not decided comes from limits, each of which
+//! leaves the finding not exact where it was reached.
+//!
+//! True values decide two things only: who can be in a table, and whether what follows is true.
+//! Who does not know them may take everyone to be in a table which these deny. What follows of the
+//! protected value counts where it is the true one, whatever the list says of other columns.
 
 mod apart;
 mod attacker;
@@ -23,10 +71,12 @@ mod group;
 mod hypothesis;
 mod in_ways;
 mod joint;
+mod known_rows;
 mod lacking;
 mod left;
 mod listed;
 mod parts;
+mod person;
 mod records;
 mod setting;
 mod statements;
@@ -34,14 +84,16 @@ mod tables;
 mod tally;
 mod ways;
 
+use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
 pub use self::attacker::Columns;
 pub(crate) use self::attacker::{Attacker, BucketRows, Part, Released};
+use self::known_rows::{by_known_columns, lacked, tells_apart};
 use self::parts::Parts;
 pub(crate) use self::statements::written;
-use self::statements::{Linking, counted_apart, groups, linking_columns};
+use self::statements::{Linking, counted_apart, groups, is_quasi, linking_columns};
 use self::tables::AttributeTables;
 use self::tally::Fits;
 use crate::Adversary;
@@ -70,9 +122,19 @@ pub(crate) fn run(
     if released.iter().all(|table| table.classes.sensitive(protect).is_none()) {
         return Ok(Vec::new());
     }
-    let parts = Parts::new(protect, released, attacker.people);
-    let undivided = parts.undivided(protect, released);
-    let divided = parts.tables(released);
+    let lacked = attacker.people.map_or_else(Vec::new, |people| lacked(protect, released, people));
+    let by_known = released.iter().map(|table| match attacker.columns {
+        Columns::All => by_known_columns(table, &lacked),
+        Columns::Listed => None,
+    });
+    let by_known: Vec<Option<ReleasedClasses>> = by_known.collect();
+    let known = released.iter().zip(&by_known);
+    let known =
+        known.map(|(table, by_known)| Released { classes: by_known.as_ref().unwrap_or(table.classes), ..*table });
+    let known: Vec<Released<'_>> = known.collect();
+    let parts = Parts::new(protect, &known, attacker.people);
+    let not_used = not_used(protect, &known, &parts, &lacked, attacker);
+    let divided = parts.tables(&known);
     let released = divided.as_slice();
     let mut all = compared(protect, released, attacker)?.into_iter();
     let Compared { mut finding, mut limit, .. } = all.next().unwrap_or_else(|| {
@@ -81,14 +143,15 @@ pub(crate) fn run(
         let finding = Finding::new(Adversary::Worlds, names, Some(protect));
         Compared { fits: Fits::ALL, finding, limit: Some(TOO_MANY.to_owned()) }
     });
-    let mut apart = counted_apart(protect, released);
-    apart.extend(undivided.into_iter().filter(|name| !apart.contains(name)).collect::<Vec<_>>());
-    if !apart.is_empty() && limit.is_none() {
-        let apart = apart.join(", ");
-        limit = Some(format!("rows can be linked by {apart}, which a bucketized table does not tell of each row"));
+    let mut limits: Vec<String> = limit.take().into_iter().collect();
+    limits.extend(not_used);
+    let apart = counted_apart(protect, released);
+    if !apart.is_empty() {
+        limits.push(not_of_each_row(&apart));
     }
-    if let Some(limit) = limit {
-        leave_open(&mut finding, &limit);
+    limits.dedup();
+    if !limits.is_empty() {
+        leave_open(&mut finding, &limits.join("; "));
     }
     let mut findings = vec![finding];
     let is_true = attacker.people.is_some_and(|people| people.column(protect).is_some());
@@ -100,6 +163,47 @@ pub(crate) fn run(
         }
     }
     Ok(findings)
+}
+
+fn not_of_each_row(columns: &[String]) -> String {
+    format!("rows can be linked by {}, which a bucketized table does not tell of each row", columns.join(", "))
+}
+
+/// The facts of tables that the records do not have, in words: why the finding is not exact.
+fn not_used(
+    protect: &str,
+    released: &[Released<'_>],
+    parts: &Parts,
+    lacked: &[String],
+    attacker: Attacker<'_>,
+) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let undivided = parts.undivided(protect, released);
+    if !undivided.is_empty() {
+        reasons.push(not_of_each_row(&undivided));
+    }
+    let names = |is_so: &dyn Fn(&str) -> bool| -> String {
+        let names: Vec<&str> = lacked.iter().map(String::as_str).filter(|name| is_so(name)).collect();
+        names.join("`, `")
+    };
+    let shown = names(&|name| released.iter().any(|table| parts::shows(table, name)));
+    if !shown.is_empty() {
+        reasons.push(format!(
+            "the list of people lacks `{shown}`, by which one release describes people and which another shows: who \
+             knows it may know a row"
+        ));
+    }
+    let apart = names(&|name| attacker.columns == Columns::Listed && tells_apart(released, name));
+    if !apart.is_empty() {
+        reasons.push(format!("which labels of `{apart}` go together is not used, since the list of people lacks it"));
+    }
+    let describing: Vec<&str> =
+        released.iter().filter(|table| is_quasi(table, protect)).map(|table| table.name).collect();
+    if !describing.is_empty() {
+        let describing = describing.join(" and ");
+        reasons.push(format!("{describing} describes people by `{protect}`: who knows it has nothing to learn"));
+    }
+    reasons
 }
 
 /// Every way to compare rows that had to be tried, the one that fits best first.

@@ -104,7 +104,7 @@ fn links(protect: &str, released: &[Released<'_>], own: usize, known: &[String],
 }
 
 /// Whether a table shows a column beside the labels of its classes.
-fn shows(table: &Released<'_>, name: &str) -> bool {
+pub(super) fn shows(table: &Released<'_>, name: &str) -> bool {
     let by_bucket = table.by_bucket.is_some_and(|by_bucket| by_bucket.rows.column(name).is_some());
     is_beside(table, name) || table.classes.sensitive(name).is_some() || by_bucket && !is_quasi(table, name)
 }

@@ -10,8 +10,9 @@ use crate::solver::UNSAID;
 const RECORDS_MAX: usize = 2_000_000;
 const PAIRS_MAX: usize = 60_000_000;
 
-/// More records that can be true of one person are not distinguished.
+/// More records that can be true of one person are not distinguished, nor more to be chosen from.
 const TRUE_MAX: usize = 256;
+const DRAFTS_MAX: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Records {
@@ -90,8 +91,8 @@ impl Records {
 
     /// By people of whom some labels are known, the records that can be true of them, ascending;
     /// the number of records where none fits. `is_there` says whether people can be where a table
-    /// has a statement: of several that fit, those count that are there, if any is. `None` where it
-    /// leaves too many.
+    /// has a statement: those records count for which they are in the first table where they can be
+    /// in it, then in the second, and so on. `None` where it leaves too many.
     pub(super) fn of_people(
         &self,
         all: &mut AllContents,
@@ -136,37 +137,69 @@ impl Records {
         pairs: &mut usize,
         is_there: impl Fn(usize, u32) -> bool,
     ) -> Option<(Vec<u32>, bool)> {
-        let mut drafts = vec![RecordDraft { said: Vec::new(), labels: known.to_vec() }];
+        let first = RecordDraft { said: Vec::new(), labels: known.to_vec() };
+        // Each with the tables that the person is in, if it is their record.
+        let mut drafts: Vec<(RecordDraft, Vec<bool>)> = vec![(first, Vec::new())];
         let mut is_sure = true;
         for (table, finder) in finders.iter_mut().enumerate() {
             let mut next = Vec::new();
-            for draft in drafts {
+            for (draft, there) in drafts {
                 let found = finder.fitting(&draft.labels, labels, pairs)?;
-                is_sure &= found.len() <= 1;
-                let (there, elsewhere) = match found.len() {
-                    0 => (Vec::new(), vec![(UNSAID, draft.labels)]),
-                    1 => (found, Vec::new()),
-                    _ => found.into_iter().partition(|(statement, _)| is_there(table, *statement)),
-                };
-                let fitting = if there.is_empty() { elsewhere } else { there };
-                next.extend(fitting.into_iter().map(|(statement, labels)| {
+                let is_point = finder.contents.columns.iter().all(|&at| labels[at].is_point(draft.labels[at]));
+                // What is known leaves one statement, or none, whether or not they are in the
+                // table.
+                if found.is_empty() || is_point && found.len() == 1 {
+                    let (statement, labels) = found.into_iter().next().unwrap_or((UNSAID, draft.labels));
+                    let is_there = statement != UNSAID && is_there(table, statement);
                     let said = [draft.said.as_slice(), &[statement]].concat();
-                    RecordDraft { said, labels }
-                }));
+                    next.push((RecordDraft { said, labels }, [there.as_slice(), &[is_there]].concat()));
+                    continue;
+                }
+                is_sure = false;
+                let mut is_narrower = true;
+                for (statement, labels) in found.into_iter().filter(|(statement, _)| is_there(table, *statement)) {
+                    is_narrower &= labels != draft.labels;
+                    let said = [draft.said.as_slice(), &[statement]].concat();
+                    next.push((RecordDraft { said, labels }, [there.as_slice(), &[true]].concat()));
+                }
+                // What they say there may not be what other tables say of them.
+                if is_narrower {
+                    let said = [draft.said.as_slice(), &[UNSAID]].concat();
+                    next.push((RecordDraft { said, labels: draft.labels }, [there.as_slice(), &[false]].concat()));
+                }
             }
             drafts = next;
-            if drafts.len() > TRUE_MAX {
+            if drafts.len() > DRAFTS_MAX {
                 return None;
             }
         }
-        let mut own: Vec<u32> = drafts.iter().filter_map(|draft| self.numbers.get(&draft.said).copied()).collect();
+        let most = drafts.iter().map(|(_, there)| there.clone()).max();
+        let mut own: Vec<u32> = Vec::new();
+        for (mut draft, _) in drafts.into_iter().filter(|(_, there)| Some(there) == most.as_ref()) {
+            speak(&mut draft, finders, labels, pairs)?;
+            own.extend(self.numbers.get(&draft.said));
+        }
         own.sort_unstable();
         own.dedup();
+        if own.len() > TRUE_MAX {
+            return None;
+        }
         if own.is_empty() {
             own.push(self.len() as u32);
         }
         Some((own, is_sure))
     }
+}
+
+/// Gives a record the statements of tables that cannot be silent about it.
+fn speak(draft: &mut RecordDraft, finders: &mut [Finder<'_>], labels: &mut [Labels], pairs: &mut usize) -> Option<()> {
+    for (said, finder) in draft.said.iter_mut().zip(finders).filter(|(said, _)| **said == UNSAID) {
+        if finder.contents.columns.iter().all(|&column| labels[column].is_point(draft.labels[column])) {
+            let found = finder.fitting(&draft.labels, labels, pairs)?;
+            *said = found.first().map_or(UNSAID, |(statement, _)| *statement);
+        }
+    }
+    Some(())
 }
 
 /// A table cannot be silent about a record that leaves one value of each of its columns where it

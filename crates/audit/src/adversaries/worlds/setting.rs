@@ -1,16 +1,20 @@
 //! The people and the tables, before anything was assumed: where each person can be, and what is
 //! true of them.
 
+use std::cell::RefCell;
+
 use hashbrown::HashMap;
 use hedgerow_release::classes::QuasiLabels;
 use hedgerow_table::{Cover, Table, TableError};
 
 use super::apart::buckets_alike;
 use super::attacker::{Attacker, Columns};
+use super::group::Shown;
 use super::hypothesis::Case;
 use super::left::ValuesLeft;
-use super::statements::Contents;
+use super::statements::{Contents, is_quasi};
 use super::tables::{AttributeTables, KnownLabels};
+use crate::overlap::meet;
 use crate::people::FoundPeople;
 use crate::solver::Side;
 
@@ -22,12 +26,26 @@ pub(super) struct Setting<'a> {
     pub(super) sides: Vec<Side>,
     pub(super) cases: Vec<Case>,
     pub(super) of_person: Vec<u32>,
-    /// By case, the protected value that the list of people has, a label, where other things that
-    /// can be true of them are not known; else empty.
+    /// By case, the protected value that the list of people has, a label; empty where it has none.
     pub(super) values: Vec<u32>,
+    /// The list has true values, and too many records can be true of people.
+    pub(super) is_truth_cut: bool,
     /// Labels of columns that the list lacks overlap: who knows the columns may not know the class.
     pub(super) overlapping: bool,
+    /// What was found of classes that someone is shown together.
+    meeting: Meeting,
 }
+
+/// Whether a person can be in classes of several tables, as far as columns tell it that the list of
+/// people lacks.
+struct Meeting {
+    /// By table, the positions of these columns among its quasi-identifiers.
+    columns: Vec<Vec<usize>>,
+    known: RefCell<HashMap<Vec<Shown>, bool>>,
+}
+
+/// More combinations of the classes of such buckets are not compared.
+const MEETING_MAX: usize = 10_000;
 
 impl<'a> Setting<'a> {
     pub(super) fn new(
@@ -38,25 +56,32 @@ impl<'a> Setting<'a> {
         let mut sides = Vec::new();
         let mut seen: Vec<Vec<u32>> = Vec::new();
         let mut overlapping = false;
+        let mut columns = Vec::new();
+        let placing = without_protected(tables, people);
+        let (known_by, is_less) = (placing.as_ref().unwrap_or(people), placing.is_some());
         for (number, table) in tables.tables.iter().enumerate() {
             attacker.progress.check()?;
             let telling = table.classes.quasi.iter();
             let mut telling = telling.filter(|quasi| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
-            let lacks = telling.any(|quasi| people.column(&quasi.name).is_none());
+            let is_unknown =
+                |quasi: &QuasiLabels| people.column(&quasi.name).is_none() && quasi.name != tables.columns[0];
+            let lacks = telling.any(is_unknown);
             let all = attacker.columns == Columns::All;
-            let found = match all {
-                true => FoundPeople::anywhere(table.name, table.classes, people)?,
-                false => FoundPeople::new(table.name, table.classes, people)?,
+            let found = match all || is_less {
+                true => FoundPeople::anywhere(table.name, table.classes, known_by)?,
+                false => FoundPeople::new(table.name, table.classes, known_by)?,
             };
             let mut side = tables.side(number);
             side.places = found.places;
             side.shown = all && lacks;
             if side.shown {
-                let unknown = |quasi: &&QuasiLabels| people.column(&quasi.name).is_none();
+                let unknown = |quasi: &&QuasiLabels| is_unknown(quasi);
                 let (alike, is_exact) = buckets_alike(table.classes, &side.places, unknown);
                 overlapping |= !is_exact;
                 side.alike = alike;
             }
+            let quasi = table.classes.quasi.iter().enumerate();
+            columns.push(quasi.filter(|(_, quasi)| is_unknown(quasi)).map(|(at, _)| at).collect());
             sides.push(side);
             seen.push(found.of_person);
         }
@@ -81,7 +106,16 @@ impl<'a> Setting<'a> {
             });
             of_person.push(number);
         }
-        let setting = Setting { tables, sides, cases: Vec::new(), of_person, values: Vec::new(), overlapping };
+        let setting = Setting {
+            tables,
+            sides,
+            cases: Vec::new(),
+            of_person,
+            values: Vec::new(),
+            is_truth_cut: false,
+            overlapping,
+            meeting: Meeting { columns, known: RefCell::default() },
+        };
         Ok(setting.with_truth(alike, known))
     }
 
@@ -103,7 +137,7 @@ impl<'a> Setting<'a> {
         let mut of_alike = Vec::with_capacity(alike.len());
         for (at, (places, number)) in alike.into_iter().enumerate() {
             let truth = truths.as_ref().map(|truths| truths[at].clone());
-            let value = known.as_ref().filter(|_| truth.is_none()).zip(number);
+            let value = known.as_ref().zip(number);
             let value = value.map(|(known, number)| known.labels[number as usize][0]);
             let case = *numbers.entry((places, truth, value)).or_insert_with_key(|(places, truth, value)| {
                 self.cases.push(Case { places: places.clone(), truth: truth.clone(), people: 0 });
@@ -112,6 +146,7 @@ impl<'a> Setting<'a> {
             });
             of_alike.push(case);
         }
+        self.is_truth_cut = known.is_some() && truths.is_none();
         for case in &mut self.of_person {
             *case = of_alike[*case as usize];
             self.cases[*case as usize].people += 1;
@@ -119,12 +154,94 @@ impl<'a> Setting<'a> {
         self
     }
 
-    /// Whether the people of a case have another value than the one that is left to them. Where it
-    /// is known what can be true of them, what is left has it.
+    /// The same with other places, and people in them.
+    pub(super) fn with_cases(&self, sides: Vec<Side>, cases: Vec<Case>, values: Vec<u32>) -> Setting<'a> {
+        let meeting = Meeting { columns: self.meeting.columns.clone(), known: RefCell::default() };
+        Setting { tables: self.tables, sides, cases, of_person: Vec::new(), values, meeting, ..*self }
+    }
+
+    /// Whether a record can be true of the people of a case; `None` where nothing is known of it.
+    /// Who does not know the true values, and takes people to be where these deny it, is right
+    /// about the value all the same where it is theirs: `by_value` asks for nothing else.
+    pub(super) fn is_true(&self, case: usize, by_value: bool) -> Option<Box<dyn Fn(u32) -> bool + '_>> {
+        if by_value {
+            let &own = self.values.get(case)?;
+            return Some(Box::new(move |record| self.tables.is_compatible(self.tables.value(record, |_| true), own)));
+        }
+        let truth = self.cases[case].truth.as_deref()?;
+        Some(Box::new(move |record| truth.contains(&record)))
+    }
+
+    /// Whether a person can be in some classes of several tables at once.
+    pub(super) fn can_meet(&self, shown: &[Shown]) -> bool {
+        if let Some(&known) = self.meeting.known.borrow().get(shown) {
+            return known;
+        }
+        let classes: Vec<Vec<u32>> = shown
+            .iter()
+            .map(|shown| {
+                let side = &self.sides[shown.table];
+                let own = side.places[shown.place as usize].iter().copied();
+                own.filter(|&class| shown.buckets.contains(&side.bucket_of[class as usize])).collect()
+            })
+            .collect();
+        let is_too_much = classes.iter().fold(1usize, |all, own| all.saturating_mul(own.len())) > MEETING_MAX;
+        let found = is_too_much || self.is_meeting(shown, &classes, &mut Vec::new(), &HashMap::new());
+        self.meeting.known.borrow_mut().insert(shown.to_vec(), found);
+        found
+    }
+
+    /// Whether some class of each further table meets those that were chosen of the first; `left`
+    /// are the values that these leave, by column.
+    fn is_meeting(
+        &self,
+        shown: &[Shown],
+        classes: &[Vec<u32>],
+        chosen: &mut Vec<u32>,
+        left: &HashMap<&'a str, Cover>,
+    ) -> bool {
+        let Some(&Shown { table, .. }) = shown.get(chosen.len()) else { return true };
+        let released = &self.tables.tables[table];
+        classes[chosen.len()].iter().any(|&class| {
+            // Parts of one bucketized table have the same classes.
+            let mut parts = shown.iter().zip(chosen.iter());
+            if parts.any(|(other, &of)| self.tables.tables[other.table].name == released.name && of != class) {
+                return false;
+            }
+            let mut left = left.clone();
+            for &at in &self.meeting.columns[table] {
+                let quasi = &released.classes.quasi[at];
+                let own = &quasi.covers[released.classes.cells(class as usize)[at] as usize];
+                let both = match left.get(quasi.name.as_str()) {
+                    None => Some(own.clone()),
+                    Some(other) => meet(own, other),
+                };
+                let Some(both) = both else { return false };
+                left.insert(&quasi.name, both);
+            }
+            chosen.push(class);
+            let found = self.is_meeting(shown, classes, chosen, &left);
+            chosen.pop();
+            found
+        })
+    }
+
+    /// Whether the people of a case have another value than the one that is left to them.
     pub(super) fn is_left_a_false_value(&self, case: usize, left: &ValuesLeft) -> bool {
         match (left.values.as_slice(), self.values.get(case)) {
             (&[(value, _)], Some(&truth)) => !self.tables.is_compatible(value, truth),
             _ => false,
         }
     }
+}
+
+/// The list of people as they are known, where some table describes people by the attribute that
+/// another one protects: the attacker looks for it, and does not know it. `None` where no table
+/// does, or the list lacks it.
+fn without_protected(tables: &AttributeTables<'_>, people: &Table) -> Option<Table> {
+    let name = &tables.columns[0];
+    people.column(name).filter(|_| tables.tables.iter().any(|table| is_quasi(table, name)))?;
+    let mut known = people.clone();
+    known.columns.retain(|column| column.name != *name);
+    Some(known)
 }

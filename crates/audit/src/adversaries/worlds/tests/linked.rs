@@ -13,7 +13,7 @@ use crate::adversaries::testing::cover;
 use crate::testing::seeds;
 
 /// A released table of which some columns are quasi-identifiers, some sensitive.
-struct Made {
+pub(super) struct Made {
     rows: Table,
     classes: ReleasedClasses,
     codebook: Codebook,
@@ -21,7 +21,7 @@ struct Made {
 
 impl Made {
     /// `s` is rounded to multiples of `step`, unless that is 1.
-    fn new<const N: usize>(names: &[&str; N], quasi: &[&str], rows: &[[&str; N]], step: i64) -> Made {
+    pub(super) fn new<const N: usize>(names: &[&str; N], quasi: &[&str], rows: &[[&str; N]], step: i64) -> Made {
         Made::of(names, quasi, &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>(), step)
     }
 
@@ -49,7 +49,7 @@ impl Made {
         self.classes.quasi.iter().any(|quasi| quasi.name == *name)
     }
 
-    fn released<'a>(&'a self, name: &'a str) -> Released<'a> {
+    pub(super) fn released<'a>(&'a self, name: &'a str) -> Released<'a> {
         Released { rows: Some(&self.rows), codebook: Some(&self.codebook), ..released(name, &self.classes) }
     }
 }
@@ -450,7 +450,8 @@ fn a_list_without_the_linking_column_hides_nobody_who_is_exposed() {
     };
     assert_eq!(at_risk(&[&one, &two], &people(["x", "y", "y", "x"])), [0, 1, 2, 3]);
     // No row of the second table is of these people: nothing false is certain.
-    assert!(at_risk(&[&one, &two], &people(["y", "x", "x", "y"])).is_empty());
+    let found = attack(&named(&[&one, &two]), Some(&people(["y", "x", "x", "y"])));
+    assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
 }
 
 /// c is known of everyone, and labels of it overlap: the third person, who has q and c 1 as the

@@ -11,7 +11,8 @@ from . import _hedgerow
 
 
 def _measured(frame: Any, quasi: Sequence[str], sensitive: str | None = None) -> dict[str, Any]:
-    return json.loads(_hedgerow.anonymity(frame, list(quasi), sensitive))  # type: ignore[no-any-return]
+    names = [quasi] if isinstance(quasi, str) else [str(name) for name in quasi]
+    return json.loads(_hedgerow.anonymity(frame, names, sensitive))  # type: ignore[no-any-return]
 
 
 def k_anonymity(frame: Any, quasi: Sequence[str]) -> int:

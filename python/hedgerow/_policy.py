@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
 from . import _hedgerow, _toml
+from ._folder import Folder
 
 
 @dataclass(frozen=True)
@@ -385,7 +385,7 @@ class Decompose(Method):
 class _Files:
     """Hierarchy files of a proposed policy, removed with it."""
 
-    folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+    folder: Folder | None = field(default=None, repr=False)
 
 
 class Policy:
@@ -488,13 +488,17 @@ def as_policy(policy: Policy | Mapping[str, Any] | str | os.PathLike[str]) -> Po
     """A policy from what callers give: itself, a dict, or the path of a file."""
     if isinstance(policy, Policy):
         return policy
-    return Policy.from_dict(policy) if isinstance(policy, Mapping) else Policy.load(policy)
+    if isinstance(policy, Mapping):
+        return Policy.from_dict(policy)
+    if isinstance(policy, str | os.PathLike):
+        return Policy.load(policy)
+    raise TypeError(f"a policy is a Policy, a dict or the path of a policy file, not {type(policy).__name__}")
 
 
 def propose(frame: Any) -> Policy:
     """A policy to start from, with guessed roles, types and hierarchies. Check every role."""
     text, files = _hedgerow.propose(frame)
-    folder = tempfile.TemporaryDirectory(prefix="hedgerow-") if files else None
+    folder = Folder() if files else None
     place = Path(folder.name if folder else "", "policy")
     for path, content in files:
         target = place.parent / path

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import shutil
-import tempfile
 import threading
 import warnings as python_warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from . import _hedgerow
+from ._folder import Folder
 from ._hedgerow import InputError
 from ._policy import Policy, as_policy
 
@@ -168,7 +168,7 @@ class Release:
         place: str = "",
         json: dict[str, Any] | None = None,
         warnings: Sequence[str] = (),
-        folder: tempfile.TemporaryDirectory[str] | None = None,
+        folder: Folder | None = None,
         kind: str = "pyarrow",
     ) -> None:
         self._opened = inner
@@ -248,8 +248,20 @@ class Release:
         return pyarrow.table(self._table(table))
 
     def to_pandas(self, table: str | None = None) -> Any:
-        """A table of the release as a ``pandas.DataFrame``."""
-        return self.to_arrow(table).to_pandas()
+        """A table of the release as a ``pandas.DataFrame``. Integers and booleans with missing cells are nullable."""
+        import pandas  # type: ignore[import-untyped, unused-ignore]
+        import pyarrow
+
+        arrow = self.to_arrow(table)
+        frame = arrow.to_pandas()
+        for name, column in zip(arrow.column_names, arrow.columns):
+            is_boolean = pyarrow.types.is_boolean(column.type)
+            if column.null_count and (is_boolean or pyarrow.types.is_integer(column.type)):
+                # Without a type that has missing cells, integers would become floats.
+                named = "boolean" if is_boolean else str(column.type).replace("u", "U").replace("int", "Int")
+                nullable = pandas.array([], dtype=named).dtype
+                frame[name] = column.to_pandas(types_mapper=lambda _: nullable)
+        return frame
 
     def to_polars(self, table: str | None = None) -> Any:
         """A table of the release as a ``polars.DataFrame``."""
@@ -336,14 +348,14 @@ def publish(
 
     ``frame`` is anything with ``__arrow_c_stream__``, the path of a file, or ``None`` for what the policy names.
     Without ``to`` the release lies in a temporary directory that goes with it; :meth:`Release.save` keeps it.
-    ``progress`` shows a bar where tqdm is installed, or is called with the phase and the share done.
+    ``community`` has releases of others, beside those that the policy names. ``progress`` shows a bar where tqdm is installed, or is called with the phase and the share done.
     ``danger_seed`` makes the order of rows repeatable, for tests: such a release must not be published.
     """
     policy = as_policy(policy)
     if community:
         text = policy.to_toml() + f"\n[community]\nreleases = {json.dumps([os.fspath(path) for path in community])}\n"
         policy = Policy.from_toml(text)
-    folder = tempfile.TemporaryDirectory(prefix="hedgerow-") if to is None else None
+    folder = Folder() if to is None else None
     target = os.path.join(folder.name, "release") if folder else os.fspath(to)  # type: ignore[arg-type]
     with _progress(progress) as callback:
         text, warnings = _hedgerow.publish(
@@ -362,7 +374,8 @@ def publish(
         )
     for warning in warnings:
         python_warnings.warn(warning, stacklevel=2)
-    return Release(None, place=target, json=json.loads(text), warnings=warnings, folder=folder, kind=_kind(frame))
+    told, kind = json.loads(text), _kind(frame)
+    return Release(None, place=target, json=told, warnings=warnings, folder=folder, kind=kind)
 
 
 def _stamp(place: str) -> tuple[int, int] | None:

@@ -43,5 +43,6 @@ def test_other_frames_and_missing_columns():
 
     assert hr.k_anonymity(FRAME.to_pandas(), ["age"]) == 3
     assert hr.k_anonymity(pl.DataFrame(FRAME), ["age", "disease"]) == 1
+    assert hr.k_anonymity(FRAME, "age") == 3, "one name"
     with pytest.raises(hr.InputError, match="no column `zip`"):
         hr.k_anonymity(FRAME, ["zip"])

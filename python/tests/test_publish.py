@@ -1,5 +1,8 @@
 """From a frame to a release, and what can be asked of it."""
 
+import gc
+import os
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -105,6 +108,36 @@ def test_a_community_is_named_where_it_is_published(patients, tmp_path):
     )
     release = hr.publish(patients, beside, tmp_path / "second", progress=False)
     assert release.check([hr.Release.open(tmp_path / "first")]).holds
+
+
+def test_integers_with_missing_cells_stay_integers(patients):
+    rooms = patients.append_column("room", pa.array([1, None, 3] * 4))
+    policy = hr.Policy({"age": hr.Quasi(widths=[10, 20]), "room": hr.Plain(allow_unique=True)}, [hr.KAnonymity(2)])
+    frame = hr.publish(rooms, policy, progress=False).to_pandas()
+    assert str(frame["room"].dtype) == "Int64" and frame["room"].isna().sum() == 4 and frame["room"].sum() == 16
+
+
+def test_what_is_no_policy_is_named(patients):
+    with pytest.raises(TypeError, match="a dict or the path of a policy file, not int"):
+        hr.publish(patients, 3, progress=False)
+
+
+def test_a_temporary_release_goes_with_its_object(patients, policy, recwarn):
+    release = hr.publish(patients, policy, progress=False)
+    place = release.path
+    child = os.fork()
+    if child == 0:
+        # What a forked process drops stays for the other one.
+        del release
+        gc.collect()
+        os._exit(0 if place.exists() else 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert place.exists() and release.rows == 12
+    recwarn.clear()
+    del release
+    gc.collect()
+    assert not place.parent.exists()
+    assert not [told for told in recwarn if issubclass(told.category, ResourceWarning)]
 
 
 def test_other_calls(patients, policy, tmp_path):

@@ -64,12 +64,19 @@ fn exposed_by_hand(release: &Release, k: usize) -> usize {
     classes.values().filter(|&&rows| rows < k).sum()
 }
 
+/// Cluster in some cases only: it improves classes for longer than all others take together, and
+/// the columns that are released as they are do not depend on how good the classes are.
+fn methods(seed: u64) -> impl Iterator<Item = &'static str> {
+    let methods = ["full-domain", "mondrian", "best-cut", "cluster"];
+    methods.into_iter().filter(move |&method| method != "cluster" || seed.is_multiple_of(5))
+}
+
 #[test]
 fn a_plain_column_that_follows_is_refused_with_the_people_it_exposes() {
     let folder = tempfile::tempdir().unwrap();
     let (mut refused, mut released) = (0, 0);
     for seed in seeds(40) {
-        for method in ["full-domain", "mondrian", "best-cut", "cluster"] {
+        for method in methods(seed) {
             let table = tracts(150, 12, seed);
             let accepted = published(&policy(method, PLAIN, ACCEPTED), &table, folder.path());
             let Ok(accepted) = accepted else { continue };
@@ -330,9 +337,8 @@ fn what_is_released_as_it_is_shows_what_is_known() {
             continue;
         }
         wrong += wrong_here;
-        for (method, loss) in
-            [("full-domain", "weights = { age = 50 }"), ("mondrian", ""), ("best-cut", ""), ("cluster", "")]
-        {
+        for method in methods(seed) {
+            let loss = if method == "full-domain" { "weights = { age = 50 }" } else { "" };
             let policy = |accept: &str| {
                 let text = format!(
                     "[source]\npath = \"people.csv\"\n[attributes]\n\
@@ -383,7 +389,7 @@ fn what_is_released_as_it_is_shows_what_is_known() {
             }
         }
     }
-    assert!(refused > 100 && wrong > 10, "{refused} refused, {released} released, {wrong} wrong");
+    assert!(refused > 75 && wrong > 10, "{refused} refused, {released} released, {wrong} wrong");
 }
 
 /// Where rows and protected values stand in tables of their own, a protected value that shows what

@@ -239,6 +239,14 @@ impl<'a> Oracle<'a> {
         &level.labels[level.map[column.codes.get(row) as usize] as usize].text
     }
 
+    fn cells_of(&self, levels: &[usize], name: &str) -> Vec<&str> {
+        let texts = || self.texts[name].iter().map(String::as_str).collect();
+        let Some(level) = self.level(levels, name) else { return texts() };
+        let column = self.case.table.column(name).unwrap();
+        let label = |row: usize| &level.labels[level.map[column.codes.get(row) as usize] as usize];
+        (0..self.case.table.rows).map(|row| label(row).text.as_str()).collect()
+    }
+
     fn value(&self, name: &str, row: usize) -> &str {
         &self.texts[name][row]
     }
@@ -256,12 +264,14 @@ impl<'a> Oracle<'a> {
     fn kept(&self, levels: &[usize]) -> Option<Vec<bool>> {
         let n = self.case.table.rows;
         let mut kept = vec![true; n];
+        let columns = |rule: &Rule| rule.know.iter().map(|name| self.cells_of(levels, name)).collect::<Vec<_>>();
+        let known: Vec<Vec<Vec<&str>>> = self.case.policy.rules.iter().map(columns).collect();
         loop {
             let mut failing = BTreeSet::new();
-            for rule in &self.case.policy.rules {
+            for (rule, known) in self.case.policy.rules.iter().zip(&known) {
                 let mut classes: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
                 for row in (0..n).filter(|&row| kept[row]) {
-                    let key = rule.know.iter().map(|name| self.cell(levels, name, row)).collect();
+                    let key = known.iter().map(|cells| cells[row]).collect();
                     classes.entry(key).or_default().push(row);
                 }
                 let released: Vec<usize> = (0..n).filter(|&row| kept[row]).collect();
@@ -297,11 +307,12 @@ impl<'a> Oracle<'a> {
     pub(crate) fn rule_holds(&self, rule: &Rule, rows: &[usize], released: &[usize]) -> bool {
         let all_rows: Vec<usize> = (0..self.case.table.rows).collect();
         let protect = rule.protect.as_deref();
+        let texts = protect.map(|name| &self.texts[name]);
         let known = |rows: &[usize]| -> Vec<usize> {
-            let known = |row: &&usize| protect.is_none_or(|name| !self.value(name, **row).is_empty());
+            let known = |row: &&usize| texts.is_none_or(|texts| !texts[**row].is_empty());
             rows.iter().filter(known).copied().collect()
         };
-        let (known_rows, known_released, known_all_rows) = (known(rows), known(released), known(&all_rows));
+        let (known_rows, known_all_rows) = (known(rows), known(&all_rows));
         rule.require.iter().all(|model| {
             let model = match model {
                 Model::Conditional { model, having, below } => {
@@ -316,9 +327,10 @@ impl<'a> Oracle<'a> {
                 model => model,
             };
             // With missing as a value of its own, and among the rows whose value is known.
-            let again = !matches!(model, Model::KAnonymity { .. }) && !known_rows.is_empty();
+            let has_missing = known_all_rows.len() < all_rows.len();
+            let again = has_missing && !matches!(model, Model::KAnonymity { .. }) && !known_rows.is_empty();
             self.model_holds(model, protect, rows, [&all_rows, released])
-                && (!again || self.model_holds(model, protect, &known_rows, [&known_all_rows, &known_released]))
+                && (!again || self.model_holds(model, protect, &known_rows, [&known_all_rows, &known(released)]))
         })
     }
 

@@ -7,7 +7,7 @@
 //! concludes who knows algorithm 1, as the minimality attack does, is counted for few people
 //! ([`super::algorithm`]).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hedgerow_audit::finding::Finding;
 use hedgerow_audit::{Adversary, AuditOptions, audit};
@@ -19,6 +19,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use super::algorithm::{Far, drawn, surest};
+use super::combined::combined;
 use super::folder::{CLONE, Folder};
 use super::{Census, PUBLISHERS, SENSITIVE, SHARES};
 use crate::claim::{Claim, ClaimOutcome};
@@ -83,13 +84,13 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         }
         let shared = folder.write("shared.csv", &census.header, &[census.shared(SHARES[4])])?;
         let people = folder.read(&shared, sensitive)?;
-        let [_, cloned] = composed(&census, &folder, sensitive, &people, "", CLONE)?;
+        let cloned = gained_of_clones(&census, &folder, sensitive)?;
         row("cloned", f64::NAN, "composition, θ", &cloned, f64::NAN);
         let curve = |how: &str| Curve::new(format!("{sensitive}{how}"));
         let (mut at_risk, mut gained, mut cloned_gained) = (curve(""), curve(""), curve(", cloned"));
         for &t in scale.of(&TS[..], &[0.4, 0.8]) {
             let rules = rule(&format!("\"t-closeness\", t = {t}, distance = \"equal\""));
-            let [risk, gain] = composed(&census, &folder, sensitive, &people, &rules, "method = \"mondrian\"\n")?;
+            let [risk, gain] = composed(&census, &folder, sensitive, &people, &rules)?;
             row("t-close", t, "composition, people at risk", &risk, f64::NAN);
             row("t-close", t, "composition, θ", &gain, f64::NAN);
             at_risk.push(t, risk);
@@ -223,13 +224,8 @@ fn composed(
     sensitive: &str,
     people: &Table,
     rules: &str,
-    settings: &str,
 ) -> Result<[Sample; 2], Trouble> {
-    let mut releases = Vec::new();
-    for publisher in 0..PUBLISHERS {
-        let source = census.source(folder, publisher, SHARES[4])?;
-        releases.push(folder.publish(&source, sensitive, rules, settings)?.0);
-    }
+    let releases = releases(census, folder, sensitive, rules, "method = \"mondrian\"\n")?;
     let options =
         AuditOptions { people: Some(people), adversaries: vec![Adversary::Composition], ..AuditOptions::default() };
     let (mut at_risk, mut gained) = (Vec::new(), Vec::new());
@@ -238,9 +234,31 @@ fn composed(
         let found = audit(&opened, &options)?.findings;
         let found = found.first().ok_or("one adversary, one finding")?;
         at_risk.push(found.at_risk as f64);
-        gained.push(number(found, "theta").unwrap_or(f64::NAN));
+        gained.push(number(found, "theta").ok_or("no person was combined")?);
     }
     Ok([Sample::of(&at_risk), Sample::of(&gained)])
+}
+
+/// θ for the first publisher's clones combined with each of the others', by the worst pair of
+/// classes.
+fn gained_of_clones(census: &Census, folder: &Folder, sensitive: &str) -> Result<Sample, Trouble> {
+    let releases = releases(census, folder, sensitive, "", CLONE)?;
+    let gained = releases[1..].iter().map(|other| Ok(combined(&releases[0], other)?.gained));
+    Ok(Sample::of(&gained.collect::<Result<Vec<f64>, Trouble>>()?))
+}
+
+fn releases(
+    census: &Census,
+    folder: &Folder,
+    sensitive: &str,
+    rules: &str,
+    settings: &str,
+) -> Result<Vec<PathBuf>, Trouble> {
+    let publish = |publisher: usize| -> Result<PathBuf, Trouble> {
+        let source = census.source(folder, publisher, SHARES[4])?;
+        Ok(folder.publish(&source, sensitive, rules, settings)?.0)
+    };
+    (0..PUBLISHERS).map(publish).collect()
 }
 
 fn number(finding: &Finding, key: &str) -> Option<f64> {

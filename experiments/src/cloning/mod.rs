@@ -8,6 +8,7 @@
 
 mod adversaries;
 mod algorithm;
+mod combined;
 mod distorted;
 mod folder;
 mod printed;
@@ -52,6 +53,9 @@ const PUBLISHERS: usize = 5;
 
 /// In place of the paper's tables OCC and SAL.
 const SENSITIVE: [&str; 2] = ["occupation", "income"];
+
+/// Table 4: ages, sexes, levels of education, birthplaces, occupations, incomes.
+const DOMAINS: [usize; 6] = [79, 2, 17, 57, 50, 50];
 
 /// Each publisher's own people in the paper.
 const OWN: usize = 100_000;
@@ -107,10 +111,16 @@ impl Census {
         format!(
             "A synthetic census in place of the paper's real OCC and SAL: adults from 16 years on, {PUBLISHERS} publishers with {} people of \
              their own each and {} to {} shared; {age} ages, {sex} sexes, {education} levels of education and {birthplace} birthplaces are \
-             known, {occupation} occupations or {income} incomes sensitive.",
+             known, {occupation} occupations or {income} incomes sensitive; its table 4 has {}, {}, {}, {}, {} and {}.",
             self.own,
             self.own / 5,
-            self.own
+            self.own,
+            DOMAINS[0],
+            DOMAINS[1],
+            DOMAINS[2],
+            DOMAINS[3],
+            DOMAINS[4],
+            DOMAINS[5]
         )
     }
 

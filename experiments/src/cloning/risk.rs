@@ -5,7 +5,8 @@
 //! others, and counts whose sensitive value is the only one left; the largest of the four counts is
 //! taken. The l-diverse releases are made by Mondrian, as in the paper. After cloning every class
 //! has every value, so nobody can be at risk by that count; what the adversary gains over the
-//! better of the two releases (θ of equation 4) can be compared.
+//! better of the two releases (θ of equation 4) can be compared. For clones both are of the worst
+//! pair of classes ([`super::combined`]).
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use hedgerow_release::Release;
 use hedgerow_report::pictures::{LineChart, NumberCell};
 use hedgerow_table::{NoProgress, Table};
 
+use super::combined::combined;
 use super::folder::{CLONE, Folder};
 use super::{Census, PUBLISHERS, SENSITIVE, SHARES};
 use crate::claim::{Claim, ClaimOutcome};
@@ -59,12 +61,12 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
                 let found = [l, worst.at_risk as f64, worst.gained].map(NumberCell::Number).to_vec();
                 table.rows.push([vec![sensitive.into(), shared, release.into()], found].concat());
             };
-            let cloned = worst(&folder, &sources, sensitive, &people, "", CLONE)?;
+            let cloned = worst_of_clones(&folder, &sources, sensitive, people.rows as u64)?;
             row("cloned", f64::NAN, cloned);
             for &l in ls {
                 let require = format!("{{ model = \"distinct-l-diversity\", l = {l} }}");
                 let rule = format!("[[rule]]\nprotect = \"{sensitive}\"\nrequire = {require}\n");
-                let found = worst(&folder, &sources, sensitive, &people, &rule, "method = \"mondrian\"\n")?;
+                let found = worst(&folder, &sources, sensitive, &people, &rule)?;
                 row("l-diverse", l as f64, found);
                 at_risk.push(l as f64, Sample::exact(found.at_risk as f64));
                 gained.push(l as f64, Sample::exact(found.gained));
@@ -112,17 +114,10 @@ fn claims(Measured { at_risk, gained, cloned_at_risk, cloned_gained }: &Measured
 }
 
 /// The most people at risk in the first release combined with any other, and the largest gain.
-fn worst(
-    folder: &Folder,
-    sources: &[PathBuf],
-    sensitive: &str,
-    people: &Table,
-    rules: &str,
-    settings: &str,
-) -> Result<Worst, Trouble> {
+fn worst(folder: &Folder, sources: &[PathBuf], sensitive: &str, people: &Table, rules: &str) -> Result<Worst, Trouble> {
     let mut releases = Vec::new();
     for source in sources {
-        releases.push(folder.publish(source, sensitive, rules, settings)?.0);
+        releases.push(folder.publish(source, sensitive, rules, "method = \"mondrian\"\n")?.0);
     }
     let options =
         AuditOptions { people: Some(people), adversaries: vec![Adversary::Composition], ..AuditOptions::default() };
@@ -132,7 +127,24 @@ fn worst(
         let findings = audit(&opened, &options)?.findings;
         let found = findings.first().ok_or("one adversary, one finding")?;
         most.at_risk = most.at_risk.max(found.at_risk);
-        most.gained = most.gained.max(found.details.get("theta").and_then(|theta| theta.as_f64()).unwrap_or(f64::NAN));
+        let gained = found.details.get("theta").and_then(|theta| theta.as_f64()).ok_or("no person was combined")?;
+        most.gained = most.gained.max(gained);
+    }
+    Ok(most)
+}
+
+/// The same for clones, by the worst pair of classes: all shared people are at risk where one
+/// leaves a single value.
+fn worst_of_clones(folder: &Folder, sources: &[PathBuf], sensitive: &str, people: u64) -> Result<Worst, Trouble> {
+    let mut releases = Vec::new();
+    for source in sources {
+        releases.push(folder.publish(source, sensitive, "", CLONE)?.0);
+    }
+    let mut most = Worst { at_risk: 0, gained: f64::NEG_INFINITY };
+    for other in &releases[1..] {
+        let found = combined(&releases[0], other)?;
+        most.gained = most.gained.max(found.gained);
+        most.at_risk = most.at_risk.max(if found.left == 1 { people } else { 0 });
     }
     Ok(most)
 }

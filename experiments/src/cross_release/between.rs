@@ -4,7 +4,9 @@
 //! The paper's sets B and D have an earlier release with all fifty incomes in every class, which
 //! constrains nothing: what is compared with it cannot have more candidates, whatever the data. So
 //! the paper's claim is tried at earlier l from 30 to 48. There candidates may become fewer, since
-//! the earlier release is another one for every l. Those beside 50 are a claim of ours.
+//! the earlier release is another one for every l, whose sets of incomes need not contain those of
+//! the one before: in our census two of the eight curves fall by one candidate from 40 to 45. Those
+//! beside 50 are a claim of ours.
 
 use hedgerow_report::pictures::{LineChart, NumberCell, short};
 
@@ -91,7 +93,8 @@ fn claims(Measured { candidates, seconds }: &Measured) -> Vec<Claim> {
             "candidates become more as the earlier l rises from 30 to 48",
             all(constrained.iter().map(Curve::never_falls).chain([total(&constrained).rises()])),
         )
-        .on_other_data(),
+        .on_other_data()
+        .stated_not_to_hold(),
         Claim::ours(
             "beside an earlier l of 50, which constrains nothing, there are at least as many as beside any other",
             all(candidates.iter().map(most_at_the_end)),
@@ -142,11 +145,12 @@ pub(super) mod tests {
 
     pub(in crate::cross_release) fn turned() -> Vec<String> {
         let rising = |height: f64| Curve::exact("c", &[(30.0, height), (40.0, height + 1.0), (50.0, height + 2.0)]);
+        let dented = Curve::exact("c", &[(30.0, 9.0), (40.0, 8.0), (50.0, 11.0)]);
         every_claim_can_fail(
-            &Measured { candidates: vec![rising(9.0)], seconds: [1.0, 1.4].map(rising) },
+            &Measured { candidates: vec![dented], seconds: [1.0, 1.4].map(rising) },
             claims,
             &[
-                ("candidates become more", |of| of.candidates[0].points[1].1 = Sample::exact(9.0)),
+                ("candidates become more", |of| of.candidates[0].points[1].1 = Sample::exact(10.0)),
                 ("beside an earlier l of 50", |of| of.candidates[0].points[2].1 = Sample::exact(8.0)),
                 ("more earlier attributes", |of| of.seconds[1].points[0].1 = Sample::exact(9.0)),
             ],

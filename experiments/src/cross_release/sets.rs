@@ -6,7 +6,9 @@
 //! any one of them x still holds, so the least levels of the n smaller sets sum up to at most n − 1
 //! times that of x. The mean over all choices therefore never falls as attributes are added, which
 //! is a check of the search and no claim of the paper; that of one choice falls when the new
-//! attribute needs few levels.
+//! attribute needs fewer levels than the others have on average. In this order it does: three
+//! attributes need four levels in all, which is 1.33 of each, and a fourth needs one more, which is
+//! 1.25. The paper argues that levels have to rise; what never falls is their sum.
 
 use hedgerow_report::pictures::{LineChart, NumberCell, Picture};
 
@@ -98,6 +100,12 @@ fn claims(measured: &Measured) -> Vec<Claim> {
     let lowered = Claim::ours("an attribute that is added can also lower the least average level", lowered);
     let most = measured.levels_by_l.last().map_or_else(|| Err("no attributes".to_owned()), Curve::rises);
     let on_ours = |says: &str, outcome: ClaimOutcome| Claim::shape(says, outcome).on_other_data();
+    // Beside the larger earlier release fewer sets of attributes are left, and none shows it.
+    let shows_it = ["A", "B"].contains(&measured.name);
+    let by_quasi = on_ours(
+        "the least average level rises with the quasi attributes",
+        all(measured.levels_by_quasi.iter().map(Curve::rises)),
+    );
     let claims = vec![
         on_ours("candidates become fewer as l rises", all(measured.candidates_by_l.iter().map(fewer))),
         on_ours(
@@ -108,10 +116,7 @@ fn claims(measured: &Measured) -> Vec<Claim> {
             "the least average level rises with l",
             all(measured.levels_by_l.iter().map(Curve::never_falls).chain([most])),
         ),
-        on_ours(
-            "the least average level rises with the quasi attributes",
-            all(measured.levels_by_quasi.iter().map(Curve::rises)),
-        ),
+        if shows_it { by_quasi.stated_not_to_hold() } else { by_quasi },
         Claim::ours(
             "the least average level never falls with the quasi attributes in the mean over which these are",
             all(measured.means.iter().map(Curve::never_falls)),
@@ -125,8 +130,6 @@ fn claims(measured: &Measured) -> Vec<Claim> {
         )
         .of_time(),
     ];
-    // Beside the larger earlier release fewer sets of attributes are left, and none shows it.
-    let shows_it = ["A", "B"].contains(&measured.name);
     claims.into_iter().chain(shows_it.then_some(lowered)).collect()
 }
 
@@ -238,11 +241,13 @@ pub(super) mod tests {
 
     pub(in crate::cross_release) fn turned(name: &'static str) -> Vec<String> {
         let rising = || vec![Curve::exact("l", &[(1.0, 1.0), (2.0, 2.0)])];
+        // In the order of the attributes it falls in A and B.
+        let level = if ["A", "B"].contains(&name) { 0.5 } else { 2.0 };
         let right = Measured {
             candidates_by_l: vec![Curve::exact("2 attributes", &[(1.0, 9.0), (2.0, 5.0)])],
             candidates_by_quasi: rising(),
             levels_by_l: rising(),
-            levels_by_quasi: rising(),
+            levels_by_quasi: vec![Curve::exact("l", &[(1.0, 1.0), (2.0, level)])],
             means: rising(),
             seconds: rising(),
             any_attribute: Err("a set".to_owned()),
@@ -253,7 +258,8 @@ pub(super) mod tests {
             ("candidates become more", |of| of.candidates_by_quasi[0].points[1].1 = Sample::exact(1.0)),
             ("the least average level rises with l", |of| of.levels_by_l[0].points[1].1 = Sample::exact(0.5)),
             ("the least average level rises with the quasi", |of| {
-                of.levels_by_quasi[0].points[1].1 = Sample::exact(0.5)
+                let level = of.levels_by_quasi[0].points[1].1.mean();
+                of.levels_by_quasi[0].points[1].1 = Sample::exact(2.5 - level)
             }),
             ("the least average level never falls", |of| of.means[0].points[1].1 = Sample::exact(0.5)),
             ("a search takes", |of| of.seconds[0].points[0].1 = Sample::exact(181.0)),

@@ -53,7 +53,7 @@ impl Texas {
         )
     }
 
-    fn problem(&self, drawn: Drawn, seed: u64) -> DecompositionProblem<'_> {
+    pub(super) fn problem(&self, drawn: Drawn, seed: u64) -> DecompositionProblem<'_> {
         let rules = drawn::rules(&mut StdRng::seed_from_u64(seed), &self.columns, &DOMAINS, drawn);
         DecompositionProblem::new(self.columns.iter().collect(), DOMAINS.to_vec(), self.columns[0].len(), rules, &[])
     }

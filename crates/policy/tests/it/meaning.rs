@@ -256,6 +256,8 @@ fn rules_about_attributes() {
         "did you mean `disease`?",
     );
     line_refused(12, "protect = \"salary\"", "12:11: rule[2].protect", "unknown attribute", "`name`, `age`, `zip`");
+    let some_values = "protect = { disease = [\"flu\"] }";
+    line_refused(12, some_values, "12:11: rule[2].protect", "expected a text in quotes, found a table", "`having = [");
     line_refused(12, "protect = \"name\"", "12:11: rule[2].protect", "is an identifier", "`sensitive` or `plain`");
     line_refused(
         12,

@@ -427,6 +427,9 @@ class Policy:
         policy._files = files or _Files()
         return policy
 
+    def _beside(self, releases: list[str]) -> Policy:
+        return Policy._of(self._inner.beside(releases), self._files)
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:
         """Reads a policy file."""

@@ -170,6 +170,7 @@ class Release:
         warnings: Sequence[str] = (),
         folder: Folder | None = None,
         kind: str = "pyarrow",
+        schema: Any = None,
     ) -> None:
         self._opened = inner
         self._place = place
@@ -180,6 +181,8 @@ class Release:
         self.warnings = list(warnings)
         self._folder = folder
         self._kind = kind
+        # The types of the frame that was published.
+        self._schema = schema
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], name: str | None = None) -> Self:
@@ -230,7 +233,7 @@ class Release:
 
     def tables(self) -> dict[str, Any]:
         """Every table by name; each has ``__arrow_c_stream__``."""
-        return dict(self._inner.tables())
+        return dict(self._inner.tables(self._schema))
 
     def _table(self, name: str | None) -> Any:
         tables = self.tables()
@@ -319,6 +322,7 @@ class Release:
         partial.rename(target)
         opened = type(self).open(target)
         opened.json, opened.warnings, opened._kind = self.json, self.warnings, self._kind
+        opened._schema = self._schema
         return opened
 
     def __repr__(self) -> str:
@@ -353,12 +357,11 @@ def publish(
     """
     policy = as_policy(policy)
     if community:
-        text = policy.to_toml() + f"\n[community]\nreleases = {json.dumps([os.fspath(path) for path in community])}\n"
-        policy = Policy.from_toml(text)
+        policy = policy._beside([os.fspath(path) for path in community])
     folder = Folder() if to is None else None
     target = os.path.join(folder.name, "release") if folder else os.fspath(to)  # type: ignore[arg-type]
     with _progress(progress) as callback:
-        text, warnings = _hedgerow.publish(
+        text, warnings, schema = _hedgerow.publish(
             policy._inner,
             target,
             frame,
@@ -375,7 +378,7 @@ def publish(
     for warning in warnings:
         python_warnings.warn(warning, stacklevel=2)
     told, kind = json.loads(text), _kind(frame)
-    return Release(None, place=target, json=told, warnings=warnings, folder=folder, kind=kind)
+    return Release(None, place=target, json=told, warnings=warnings, folder=folder, kind=kind, schema=schema)
 
 
 def _stamp(place: str) -> tuple[int, int] | None:

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 
 from ._cells import EVERYTHING, Classes, read_labels
 from ._policy import Policy, as_policy
-from ._release import publish
+from ._release import Release, publish
 
 __all__ = ["Anonymizer"]
 
@@ -133,10 +133,12 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-
         table = table.append_column(_ROW, pyarrow.array(np.arange(rows)))
         with tempfile.TemporaryDirectory(prefix="hedgerow-") as folder:
             release = publish(table, _with_rows(policy), os.path.join(folder, "release"), progress=False)
-            released = {name: column.to_pylist() for name, column in _columns(release.to_arrow()).items()}
+            # Labels are texts, as the codebook has them; what is not generalized has its own type.
+            typed, texts = _columns(release.to_arrow()), _columns(Release.open(release.path).to_arrow())
             labels = read_labels(release.codebook)
             found = release.json or {}
         roles = policy.attributes
+        released = {name: (texts if roles.get(name) == "quasi" else typed)[name].to_pylist() for name in typed}
         self._names_out = [name for name in released if name not in (_ROW, target)]
         quasi = [name for name in self._names_out if roles[name] == "quasi" and name in labels]
         self._classes = Classes(labels, {name: [_label(cell) for cell in released[name]] for name in quasi})

@@ -28,6 +28,12 @@ impl Policy {
         hedgerow::Policy::parse(text, path).map(|inner| Policy { inner }).map_err(|error| exception(py, &error))
     }
 
+    /// The same policy, beside more releases of others.
+    fn beside(&self, py: Python<'_>, releases: Vec<String>) -> PyResult<Policy> {
+        let builder = releases.into_iter().fold(self.inner.to_builder(), hedgerow::PolicyBuilder::community);
+        builder.build().map(|inner| Policy { inner }).map_err(|error| exception(py, &error))
+    }
+
     /// The policy as TOML.
     fn to_toml(&self) -> String {
         self.inner.to_toml()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hedgerow::{Monitor, Publish, Source, TableFormat};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3_arrow::PyTable;
+use pyo3_arrow::{PySchema, PyTable};
 use serde::Serialize;
 
 use crate::error::{exception, internal};
@@ -64,9 +64,15 @@ impl Release {
         self.inner.codebook().map_err(|error| exception(py, &error))
     }
 
-    /// Every table with its name; each has `__arrow_c_stream__`.
-    fn tables(&self, py: Python<'_>) -> PyResult<Vec<(String, PyTable)>> {
-        let tables = py.detach(|| self.inner.to_arrow()).map_err(|error| exception(py, &error))?;
+    /// Every table with its name; each has `__arrow_c_stream__`. `published` has the types that
+    /// columns had before.
+    #[pyo3(signature = (published = None))]
+    fn tables(&self, py: Python<'_>, published: Option<PySchema>) -> PyResult<Vec<(String, PyTable)>> {
+        let read = || match &published {
+            Some(published) => self.inner.to_arrow_as(published.as_ref()),
+            None => self.inner.to_arrow(),
+        };
+        let tables = py.detach(read).map_err(|error| exception(py, &error))?;
         let table = |(name, batch): (String, arrow_array::RecordBatch)| {
             let schema = batch.schema();
             Ok((name, PyTable::try_new(vec![batch], schema)?))
@@ -122,7 +128,8 @@ impl Release {
     }
 }
 
-/// Publishes, and gives what `hedgerow publish --json` prints and the warnings.
+/// Publishes, and gives what `hedgerow publish --json` prints, the warnings, and the types of the
+/// rows that were handed over.
 #[pyfunction]
 #[pyo3(signature = (
     policy, destination, rows = None, *, overwrite = false, format = "csv", seed = None, levels = Vec::new(),
@@ -143,12 +150,13 @@ pub(crate) fn publish(
     memory: Option<u64>,
     threads: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, Vec<String>)> {
+) -> PyResult<(String, Vec<String>, Option<PySchema>)> {
     let format = match format {
         "csv" => TableFormat::Csv,
         "parquet" => TableFormat::Parquet,
         other => return Err(PyValueError::new_err(format!("format must be \"csv\" or \"parquet\", not {other:?}"))),
     };
+    let schema = rows.as_ref().and_then(PythonRows::schema);
     let source = source(py, rows)?;
     let mut publish = Publish::new(&policy.inner, destination)
         .source(source)
@@ -165,7 +173,7 @@ pub(crate) fn publish(
     }
     let published = run(py, progress, threads, |monitor| publish.run_with(monitor))?;
     let warnings = published.warnings.iter().map(ToString::to_string).collect();
-    Ok((json(&published)?, warnings))
+    Ok((json(&published)?, warnings, schema))
 }
 
 /// Runs adversaries against releases, as JSON.

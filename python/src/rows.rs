@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
 use hedgerow::Source;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3_arrow::PyTable;
+use pyo3_arrow::{PySchema, PyTable};
 
 use crate::error::exception;
 
@@ -12,7 +15,7 @@ use crate::error::exception;
 #[derive(Debug)]
 pub(crate) enum PythonRows {
     /// Anything with `__arrow_c_stream__`.
-    Arrow(PyTable),
+    Arrow(Vec<RecordBatch>, SchemaRef),
     Path(PathBuf),
 }
 
@@ -21,19 +24,33 @@ impl<'a, 'py> FromPyObject<'a, 'py> for PythonRows {
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<PythonRows> {
         if object.hasattr("__arrow_c_stream__")? {
-            return object.extract::<PyTable>().map(PythonRows::Arrow);
+            let (batches, schema) = object.extract::<PyTable>()?.into_inner();
+            return Ok(PythonRows::Arrow(batches, schema));
         }
-        object.extract::<PathBuf>().map(PythonRows::Path)
+        object.extract::<PathBuf>().map(PythonRows::Path).map_err(|_| {
+            let kind = object.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string());
+            let hint = if kind == "LazyFrame" { ": collect it first" } else { "" };
+            PyTypeError::new_err(format!(
+                "rows are a table with __arrow_c_stream__ (pandas, polars, pyarrow, DuckDB) or the path of a file, not {kind}{hint}"
+            ))
+        })
     }
 }
 
 impl PythonRows {
+    /// The types of the columns; a file has none before it is read.
+    pub(crate) fn schema(&self) -> Option<PySchema> {
+        match self {
+            PythonRows::Arrow(_, schema) => Some(PySchema::new(SchemaRef::clone(schema))),
+            PythonRows::Path(_) => None,
+        }
+    }
+
     pub(crate) fn source(self, py: Python<'_>) -> PyResult<Source<'static>> {
         match self {
             PythonRows::Path(path) => Ok(Source::of_path(path)),
-            PythonRows::Arrow(table) => {
-                let (batches, schema) = table.into_inner();
-                let reader = arrow_array::RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
+            PythonRows::Arrow(batches, schema) => {
+                let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
                 Source::from_arrow(reader).map_err(|error| exception(py, &error))
             }
         }

@@ -60,6 +60,44 @@ def test_a_frame_and_a_parquet_file_give_the_same_bytes(tmp_path, policy):
     assert pa.types.is_date(types.field("born").type) and pa.types.is_dictionary(types.field("disease").type)
 
 
+def test_released_columns_keep_their_type(tmp_path):
+    import datetime
+    import decimal
+
+    moments = [datetime.datetime(2024, 1, 31, 9, 30), None, datetime.datetime(1969, 12, 31, 23, 59, 59, 250_000)] * 2
+    columns = {
+        "paid": pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("-2.25")] * 2, pa.decimal128(9, 2)),
+        "large": pa.array([decimal.Decimal("12345678901234567890.123"), None, decimal.Decimal("0.001")] * 2, pa.decimal128(38, 3)),
+        "seen": pa.array(moments, pa.timestamp("us")),
+        "there": pa.array(moments, pa.timestamp("ns", tz="Europe/Vienna")),
+        "active": pa.array([True, False, None] * 2),
+        "yes": pa.array([True] * 6),
+        "small": pa.array([-1, None, 7] * 2, pa.int8()),
+        "huge": pa.array([2**64 - 1, None, 0] * 2, pa.uint64()),
+        "single": pa.array([0.1, None, 2.5] * 2, pa.float32()),
+        "born": pa.array([datetime.date(1990, 1, 31), None, datetime.date(1960, 2, 29)] * 2),
+        "ward": pa.array(["a", None, "b"] * 2).dictionary_encode(),
+    }
+    table = pa.table({"age": pa.array([31, 33, 36, 52, 58, 52], pa.int16()), **columns})
+    more = {name: hr.Plain(allow_unique=True) for name in columns}
+    policy = hr.Policy(attributes={"age": hr.Quasi(widths=[20, 40]), **more}, rules=[hr.KAnonymity(2)])
+    release = hr.publish(table, policy, tmp_path / "release", progress=False)
+    for made in (release, release.save(tmp_path / "saved")):
+        arrow = made.to_arrow()
+        for name, column in columns.items():
+            released = arrow[name]
+            expected = pa.dictionary(pa.int32(), pa.string()) if name == "ward" else column.type
+            assert released.type == expected, name
+            assert sorted(map(str, released.to_pylist())) == sorted(map(str, column.to_pylist())), name
+        assert pa.types.is_dictionary(arrow["age"].type), "labels are texts"
+    frame = release.to_pandas()
+    kinds = {name: str(frame[name].dtype) for name in ("active", "yes", "small", "huge")}
+    assert kinds == {"active": "boolean", "yes": "bool", "small": "Int8", "huge": "UInt64"}
+    assert pl.DataFrame(release)["active"].dtype == pl.Boolean and release.to_polars()["small"].dtype == pl.Int8
+    opened = hr.Release.open(tmp_path / "release").to_arrow()
+    assert sorted(opened["small"].to_pylist(), key=str) == sorted(table["small"].to_pylist(), key=str)
+
+
 def test_a_release_answers(patients, policy, tmp_path):
     release = hr.publish(patients, policy, tmp_path / "release", progress=False)
     assert release.rows == 12 and release.method == "full-domain"
@@ -110,6 +148,29 @@ def test_a_community_is_named_where_it_is_published(patients, tmp_path):
     assert release.check([hr.Release.open(tmp_path / "first")]).holds
 
 
+def test_releases_of_others_are_named_in_the_call(patients, tmp_path, monkeypatch):
+    """As if the policy named them; those that it names itself stay."""
+    by = {"sex": hr.Quasi(), "disease": hr.Sensitive()}
+    for name in ("first", "second"):
+        hr.publish(patients, hr.Policy(by, [hr.DistinctLDiversity("disease", 2)]), tmp_path / name, progress=False)
+    attributes = {"age": hr.Quasi(widths=[10, 20]), "disease": hr.Sensitive()}
+    rules = [hr.CrossReleaseLDiversity("disease", 2)]
+    alone = hr.Policy(attributes, rules, community=[tmp_path / "first"])
+    both = hr.Policy(attributes, rules, community=[tmp_path / "first", tmp_path / "second"])
+    named = hr.publish(patients, both, tmp_path / "a", progress=False, danger_seed=7)
+    called = hr.publish(
+        patients, alone, tmp_path / "b", community=[tmp_path / "second"], progress=False, danger_seed=7
+    )
+    for file in ("data.csv", "datapackage.json"):
+        assert (called.path / file).read_bytes() == (named.path / file).read_bytes(), file
+    # Without any in the policy, and by a path from the current directory.
+    monkeypatch.chdir(tmp_path)
+    release = hr.publish(patients, hr.Policy(attributes, rules), community=["first"], progress=False)
+    assert release.check([hr.Release.open("first")]).holds
+    with pytest.raises(hr.HedgerowError, match="no-such-release"):
+        hr.publish(patients, alone, community=["no-such-release"], progress=False)
+
+
 def test_integers_with_missing_cells_stay_integers(patients):
     rooms = patients.append_column("room", pa.array([1, None, 3] * 4))
     policy = hr.Policy({"age": hr.Quasi(widths=[10, 20]), "room": hr.Plain(allow_unique=True)}, [hr.KAnonymity(2)])
@@ -120,6 +181,12 @@ def test_integers_with_missing_cells_stay_integers(patients):
 def test_what_is_no_policy_is_named(patients):
     with pytest.raises(TypeError, match="a dict or the path of a policy file, not int"):
         hr.publish(patients, 3, progress=False)
+
+
+def test_what_is_no_table_is_named(patients, policy):
+    for rows in ({"age": [1]}, pl.DataFrame(patients).lazy()):
+        with pytest.raises(TypeError, match=f"pandas, polars.*not {type(rows).__name__}"):
+            hr.publish(rows, policy, progress=False)
 
 
 def test_a_temporary_release_goes_with_its_object(patients, policy, recwarn):

@@ -150,6 +150,8 @@
 #![deny(missing_docs)]
 
 mod anonymity;
+#[cfg(feature = "arrow")]
+mod as_published;
 mod audit;
 mod by_name;
 mod catalog;

@@ -171,6 +171,17 @@ impl Release {
         tables.map(|named| Ok((named.name, hedgerow_table::to_arrow(&named.table)?))).collect()
     }
 
+    /// The same with the types of the table that was published: a column of decimals, moments,
+    /// truths or small integers that was released as it is has its type again.
+    #[cfg(feature = "arrow")]
+    pub fn to_arrow_as(
+        &self,
+        published: &arrow_schema::Schema,
+    ) -> Result<Vec<(String, arrow_array::RecordBatch)>, Error> {
+        let tables = self.tables()?.into_iter();
+        tables.map(|named| Ok((named.name, crate::as_published::to_arrow_as(&named.table, published)?))).collect()
+    }
+
     fn resources(&self) -> impl Iterator<Item = &hedgerow_release::manifest::Resource> {
         let resources = self.inner.manifest().map_or(&[][..], |manifest| &manifest.resources);
         resources.iter().filter(|resource| resource.name != hedgerow_release::shape::CODEBOOK)

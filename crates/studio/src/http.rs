@@ -17,6 +17,7 @@ use crate::arguments::{Arguments, NamedInput};
 use crate::doorway::{Doorway, Visitor};
 use crate::form::Form;
 use crate::guard::{Access, Guard, PROOF_HEADER, RequestRefusal};
+use crate::patience::Patience;
 use crate::routes::{self, RouteAnswer};
 use crate::server::Server;
 use crate::studio::Studio;
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let port = listener.local_addr().map_err(|error| error.to_string())?.port();
     listener.set_nonblocking(true).map_err(|error| error.to_string())?;
     let studio = Arc::new(Studio::open(&named)?);
-    let server = Arc::new(Server { guard: Guard::new(port), studio });
+    let server = Arc::new(Server { guard: Arc::new(Guard::new(port)), studio, patience: Patience::from_now() });
     let first = server.guard.new_address()?;
     say(&format!("studio of {}", server.studio.confinement.folder().display()));
     say(&format!("open     {first}"));
@@ -75,6 +76,7 @@ async fn answer(
     ConnectInfo(visitor): ConnectInfo<Visitor>,
     request: Request,
 ) -> Response {
+    let server = Arc::new(server.now());
     let (parts, body) = request.into_parts();
     let access = match server.guard.admit(&parts.method, &parts.uri, &parts.headers) {
         Ok(access) => access,
@@ -119,7 +121,7 @@ async fn inside(server: Arc<Server>, parts: Parts, body: Body) -> Response {
     if path == "/upload" {
         let length = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         let uploaded = upload::receive(&server.studio, &query, length, body).await;
-        let blocking = tokio::task::spawn_blocking(move || routes::uploaded(&server, &query, uploaded));
+        let blocking = tokio::task::spawn_blocking(move || routes::uploaded(&server.now(), &query, uploaded));
         return blocking.await.map_or_else(|_| internal(), respond_with);
     }
     let Ok(collected) = Limited::new(body, FORM_BYTES_MAX).collect().await else {

@@ -20,6 +20,7 @@ mod line_diff;
 mod memory;
 mod pages;
 mod part;
+mod patience;
 mod reach;
 mod routes;
 mod rule_text;

@@ -19,7 +19,6 @@ use crate::pages::models::{PRESETS, text};
 use crate::pages::{PageView, STEPS, frame, progress};
 use crate::server::Server;
 use crate::studio::Current;
-use crate::studio::WAIT;
 
 /// A request of a browser that is inside.
 #[derive(Debug)]
@@ -91,7 +90,7 @@ pub(crate) fn answer(server: &Server, requested: &BrowserRequest) -> RouteAnswer
                 } else {
                     job.cancel.finish_early()
                 }
-                job.wait(WAIT);
+                job.wait(server.patience.left());
             }
             return progress::poll(server, page, true).into();
         }
@@ -295,22 +294,22 @@ pub(crate) fn run(
 ) -> Result<(), String> {
     let current = document(server)?;
     let policy = current.policy.map_err(|_| "The policy has problems: mend them first.".to_owned())?;
-    let data = server.studio.data(&policy).ok_or("The data is not read yet, or cannot be read.")?;
+    let data = server.studio.data(&policy, server.patience).ok_or("The data is not read yet, or cannot be read.")?;
     if engine::stamp(&policy).is_none() {
         return Err(format!("{}: the data file does not exist any more.", policy.source.path.display()));
     }
     let version = current.version;
-    server
-        .studio
-        .start(name, page, can_finish_early, move |found, monitor| work(&policy, &data, version, found, monitor))
+    server.studio.start(server.patience, name, page, can_finish_early, move |found, monitor| {
+        work(&policy, &data, version, found, monitor)
+    })
 }
 
 fn count_sets(server: &Server) -> Result<(), String> {
     let current = document(server)?;
     let policy = current.policy.as_ref().map_err(|_| "The policy has problems: mend them first.".to_owned())?;
-    let data = server.studio.data(policy).ok_or("The data is not read yet.")?;
+    let data = server.studio.data(policy, server.patience).ok_or("The data is not read yet.")?;
     let names = engine::candidates(policy, &data.table);
-    server.studio.start("Counting sets of columns", "data", false, move |found, monitor| {
+    server.studio.start(server.patience, "Counting sets of columns", "data", false, move |found, monitor| {
         let sets = engine::sets(&data, &names, monitor)?;
         found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).sets = Some(Arc::new(sets));
         Ok(())
@@ -335,9 +334,9 @@ fn open(server: &Server, form: &Form) -> Result<(), String> {
         return studio.open_policy(&studio.confinement.existing(form.get("policy"))?);
     }
     if form.has("address") {
-        return studio.open_data(&database(server, form.get("address"))?);
+        return studio.open_data(&database(server, form.get("address"))?, server.patience);
     }
-    studio.open_data(&studio.confinement.existing(form.get("data"))?)
+    studio.open_data(&studio.confinement.existing(form.get("data"))?, server.patience)
 }
 
 /// The address of a database; a SQLite file must be one that the studio may read.
@@ -361,7 +360,7 @@ fn database(server: &Server, address: &str) -> Result<PathBuf, String> {
 /// After a file was received.
 pub(crate) fn uploaded(server: &Server, query: &Form, received: Result<PathBuf, String>) -> RouteAnswer {
     let done = received.and_then(|path| match query.get("as") {
-        "data" => server.studio.open_uploaded(&path),
+        "data" => server.studio.open_uploaded(&path, server.patience),
         "release" => results::describe(server, &path),
         "hierarchy" => hierarchies::use_file(server, query.get("attribute"), &path).map_err(|problem| {
             let _ = std::fs::remove_file(&path);

@@ -9,9 +9,8 @@ use hedgerow::{Cancel, Error, Monitor};
 use maud::{Markup, PreEscaped, html};
 
 use crate::job::Job;
+use crate::patience::Patience;
 
-/// Quick work is waited for, so that its result is the first answer.
-const WAIT: Duration = Duration::from_millis(50);
 /// A page that is open asks more often than this.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3);
 /// How often work that waits for its turn looks whether it was canceled.
@@ -76,6 +75,8 @@ pub(crate) struct PagePart<'a> {
     pub(crate) words: &'a str,
     /// Whether work that was canceled is to be done after all.
     pub(crate) again: bool,
+    /// Quick work is waited for, so that its result is the first answer.
+    pub(crate) patience: Patience,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -91,7 +92,7 @@ impl DelayedParts {
     ) -> Markup {
         let side = self.find_or_start(wanted, work);
         *lock(&side.wanted) = Instant::now();
-        side.job.wait(WAIT);
+        side.job.wait(wanted.patience.left());
         side.shown(wanted)
     }
 
@@ -178,7 +179,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn wanted<'a>(key: &'a str, again: bool) -> PagePart<'a> {
-        PagePart { key, path: "/part?x=1", words: "Counting", again }
+        PagePart { key, path: "/part?x=1", words: "Counting", again, patience: Patience::from_now() }
     }
 
     #[test]
@@ -215,7 +216,8 @@ mod tests {
         let (sides, at_once, most) = (DelayedParts::default(), Arc::new(AtomicUsize::new(0)), Arc::default());
         let start = |key: &str, path: &str, milliseconds: u64| {
             let (at_once, most): (_, Arc<AtomicUsize>) = (Arc::clone(&at_once), Arc::clone(&most));
-            sides.part(PagePart { key, path, words: "Counting", again: false }, move |monitor| {
+            let patience = Patience::from_now();
+            sides.part(PagePart { key, path, words: "Counting", again: false, patience }, move |monitor| {
                 most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 let ended = Instant::now() + Duration::from_millis(milliseconds);
                 let outcome = loop {

@@ -13,11 +13,10 @@ use crate::document::Document;
 use crate::engine::{self, Computed, Data, Glimpse};
 use crate::hierarchy_text::HierarchyText;
 use crate::job::Job;
+use crate::patience::Patience;
 use crate::side::DelayedParts;
 use crate::{part, reach};
 
-/// Quick work is waited for, so that its result is the answer to the click.
-pub(crate) const WAIT: Duration = Duration::from_millis(60);
 /// Releases of one folder that are listed.
 const RELEASES_MAX: usize = 200;
 
@@ -108,7 +107,7 @@ impl Studio {
         };
         match (&policy, &named.data) {
             (Some(policy), _) => studio.set_document(policy),
-            (None, Some(data)) => studio.open_data(data)?,
+            (None, Some(data)) => studio.open_data(data, Patience::from_now())?,
             (None, None) => {}
         }
         Ok(studio)
@@ -127,17 +126,17 @@ impl Studio {
     }
 
     /// Opens a data file or a database: with the policy that is there for it, or with a new one.
-    pub(crate) fn open_data(&self, data: &Path) -> Result<(), String> {
-        self.open_table(data, false)
+    pub(crate) fn open_data(&self, data: &Path, patience: Patience) -> Result<(), String> {
+        self.open_table(data, false, patience)
     }
 
     /// Opens a file that a browser sent. One that cannot be read is not kept, so that it can be
     /// mended and sent again.
-    pub(crate) fn open_uploaded(&self, data: &Path) -> Result<(), String> {
-        self.open_table(data, true)
+    pub(crate) fn open_uploaded(&self, data: &Path, patience: Patience) -> Result<(), String> {
+        self.open_table(data, true, patience)
     }
 
-    fn open_table(&self, data: &Path, is_upload: bool) -> Result<(), String> {
+    fn open_table(&self, data: &Path, is_upload: bool, patience: Patience) -> Result<(), String> {
         self.cancel_and_wait();
         let folder = self.confinement.folder().to_path_buf();
         let stem =
@@ -148,7 +147,7 @@ impl Studio {
             if !path.exists() {
                 self.set_document(&path);
                 let (data, policy) = (data.to_path_buf(), path);
-                return self.start("Proposing a policy", "data", false, move |found, monitor| {
+                return self.start(patience, "Proposing a policy", "data", false, move |found, monitor| {
                     let see = |glimpse| lock(found).glimpse = Some(Arc::new(glimpse));
                     engine::propose(&data, &policy, see, monitor).inspect_err(|error| {
                         if is_upload && error.kind() != ErrorKind::Canceled {
@@ -217,7 +216,7 @@ impl Studio {
     }
 
     /// The data of a policy. It is read where it has not been or has changed; `None` until then.
-    pub(crate) fn data(&self, policy: &Arc<Policy>) -> Option<Arc<Data>> {
+    pub(crate) fn data(&self, policy: &Arc<Policy>, patience: Patience) -> Option<Arc<Data>> {
         let stamp = engine::stamp(policy);
         let known = self.found().data.clone();
         if let Some(data) = known.filter(|data| stamp.as_ref().is_none_or(|stamp| data.serves(policy, stamp))) {
@@ -229,9 +228,11 @@ impl Studio {
         }
         let reading = Arc::clone(policy);
         let of = stamp.clone();
-        let _ = self.start("Reading the data", "data", false, move |found, monitor| {
-            // The old rows go first: there need not be memory for both.
-            lock(found).data = None;
+        let _ = self.start(patience, "Reading the data", "data", false, move |found, monitor| {
+            // The old rows go first: there need not be memory for both. Giving them back takes a
+            // while, in which pages are not kept waiting.
+            let old = lock(found).data.take();
+            drop(old);
             match engine::read(&reading, &of, monitor) {
                 Ok(data) => {
                     let mut found = lock(found);
@@ -260,6 +261,7 @@ impl Studio {
     /// Starts work, unless other work is under way, and waits for its end a little.
     pub(crate) fn start(
         &self,
+        patience: Patience,
         name: &str,
         page: &'static str,
         can_finish_early: bool,
@@ -273,7 +275,7 @@ impl Studio {
         let job = Job::start(name, page, can_finish_early, move |monitor| work(&found, monitor));
         *slot = Some(Arc::clone(&job));
         drop(slot);
-        job.wait(WAIT);
+        job.wait(patience.left());
         Ok(())
     }
 

@@ -10,25 +10,27 @@ use crate::line_diff::DiffLine;
 
 /// Older changes that are listed.
 const LISTED_MAX: usize = 20;
+/// Lines of a difference that are shown of one file: a hierarchy can have one for each value.
+const LINES_MAX: usize = 120;
 
 pub(crate) fn aside(view: &PageView<'_>, page: &str) -> Markup {
-    let changes = view.current.document.changes();
+    let (last, words) = view.current.document.changes();
     html! {
         aside aria-label="Policy" {
             h2 { "Policy" }
             (problems(view))
-            @match changes.first() {
+            @match last {
                 Some(last) => {
                     h3 { "Last change" }
-                    (change(last))
+                    (change(&last))
                     button #undo hx-post="/undo" hx-vals={ "{\"page\":\"" (page) "\"}" } hx-target="#app" hx-swap="outerHTML" { "Undo: " (last.what) }
                 }
                 None => p.soft { "Every change is written to " code { (view.policy_name()) } " at once and shown here." },
             }
-            @if changes.len() > 1 {
+            @if words.len() > 1 {
                 details #earlier-changes {
-                    summary { (changes.len() - 1) " earlier " @if changes.len() == 2 { "change" } @else { "changes" } }
-                    ol reversed { @for change in changes.iter().skip(1).take(LISTED_MAX) { li { (change.what) } } }
+                    summary { (words.len() - 1) " earlier " @if words.len() == 2 { "change" } @else { "changes" } }
+                    ol reversed start=(words.len() - 1) { @for what in words.iter().skip(1).take(LISTED_MAX) { li { (what) } } }
                 }
             }
             h3 { "The same by command" }
@@ -64,7 +66,7 @@ fn change(change: &Change) -> Markup {
         div.diff tabindex="0" role="group" aria-label="Last change" {
             @for (path, lines) in change.diffs() {
                 @if change.files.len() > 1 { p.soft { code { (path.file_name().unwrap_or_default().to_string_lossy()) } } }
-                @for line in lines {
+                @for line in &lines[..lines.len().min(LINES_MAX)] {
                     @match line {
                         DiffLine::Same(text) => div { span.mark aria-hidden="true" { " " } (text) },
                         DiffLine::Removed(text) => del { span.mark { "−" } (text) },
@@ -72,6 +74,7 @@ fn change(change: &Change) -> Markup {
                         DiffLine::Skipped => div.soft { "…" },
                     }
                 }
+                @if lines.len() > LINES_MAX { div.soft { "and " (super::count((lines.len() - LINES_MAX) as u64)) " more lines" } }
             }
         }
     }

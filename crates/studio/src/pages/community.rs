@@ -40,6 +40,9 @@ pub(crate) fn page(view: &PageView<'_>) -> Markup {
             p { "Drop a release here: a folder, or a table that another program made." }
             label.button for="release-file" { "Choose a table" }
             input #release-file.hidden-input type="file" data-upload="release" data-prefix="community/" data-limit=(crate::upload::UPLOAD_BYTES_MAX);
+            " "
+            label.button for="release-folder" { "Choose a folder" }
+            input #release-folder.hidden-input type="file" webkitdirectory data-upload="release" data-prefix="community/" data-limit=(crate::upload::UPLOAD_BYTES_MAX);
         }
         @if let Some(together) = together {
             section #together-result {

@@ -81,8 +81,12 @@ pub(crate) fn app(server: &Server, page: &str, query: &Form, notice: Option<&str
         Ok(current) => current,
         Err(problem) => return with_document_gone(&problem),
     };
-    let data =
-        current.policy.as_ref().ok().and_then(|policy| studio.data(policy)).or_else(|| studio.found().data.clone());
+    let data = current
+        .policy
+        .as_ref()
+        .ok()
+        .and_then(|policy| studio.data(policy, server.patience))
+        .or_else(|| studio.found().data.clone());
     let view = PageView { server, current: &current, data, query };
     let step = STEPS.iter().find(|step| step.path == page).unwrap_or(&STEPS[0]);
     // Before the page: work that ends meanwhile is still followed, and its result is fetched.

@@ -87,7 +87,9 @@ impl PageView<'_> {
         if self.query.has("cancel") {
             sides.cancel(&key);
         }
-        sides.part(PagePart { key: &key, path, words, again: self.query.has("again") }, work)
+        let wanted =
+            PagePart { key: &key, path, words, again: self.query.has("again"), patience: self.server.patience };
+        sides.part(wanted, work)
     }
 
     /// The policy as a name for a command line.

@@ -172,7 +172,10 @@ fn earlier(view: &PageView<'_>) -> Markup {
 
 pub(crate) fn checked(view: &PageView<'_>) -> Markup {
     let Some(release) = view.server.studio.release() else { return html! {} };
-    view.part("Checking the release in the folder", "/publish/checked", move |monitor| {
+    // What is checked depends on the release and not on the policy, which changes at every click.
+    let written = std::fs::metadata(release.join("datapackage.json")).and_then(|known| known.modified()).ok();
+    let of = format!("{} {written:?}", release.display());
+    view.part_of("Checking the release in the folder", "/publish/checked", &of, move |monitor| {
         let release = Release::open_with(&release, monitor)?;
         let check = release.check()?;
         Ok(html! {

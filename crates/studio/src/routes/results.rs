@@ -87,7 +87,7 @@ pub(super) fn community(server: &Server, what: &str, form: &Form) -> Option<Resu
             let mut own: Vec<PathBuf> = studio.own_releases();
             own.retain(|path| of_own.contains(path));
             own.splice(0..0, of_own.into_iter().filter(|path| !studio.own_releases().contains(path)));
-            studio.start("Auditing", "community", false, move |found, monitor| {
+            studio.start(server.patience, "Auditing", "community", false, move |found, monitor| {
                 let audited = engine::audit(&named, &own, monitor)?;
                 lock(found).audited = Some(Arc::new(audited));
                 Ok(())
@@ -99,7 +99,7 @@ pub(super) fn community(server: &Server, what: &str, form: &Form) -> Option<Resu
                 Ok(path) => path,
                 Err(problem) => return Some(Err(problem)),
             };
-            studio.start("Auditing the catalog", "community", false, move |found, monitor| {
+            studio.start(server.patience, "Auditing the catalog", "community", false, move |found, monitor| {
                 let audited = engine::audit_catalog(&path, monitor)?;
                 lock(found).catalog = Some((name, Arc::new(audited)));
                 Ok(())
@@ -160,7 +160,7 @@ pub(super) fn describe(server: &Server, path: &Path) -> Result<(), String> {
         return Err(format!("{shown}: there already. Rename the table, and drop it again."));
     }
     let table = path.to_path_buf();
-    let started = server.studio.start("Reading the table", "community", false, move |_, monitor| {
+    let started = server.studio.start(server.patience, "Reading the table", "community", false, move |_, monitor| {
         let text = engine::description(&table, &name, monitor).inspect_err(|_| drop(std::fs::remove_file(&table)))?;
         let put = || {
             std::fs::create_dir(&folder)?;

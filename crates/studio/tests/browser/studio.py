@@ -367,6 +367,10 @@ def find_a_breach(browser):
         }"""
     )
     expect(page.locator("#releases")).to_contain_text("community/theirs-table")
+    # A release is a folder: chosen, for those who cannot drop.
+    page.set_input_files("#release-folder", studio.path("revenue-release"))
+    expect(page.locator("#releases")).to_contain_text("community/revenue-release")
+    assert studio.text("community", "revenue-release", "data.csv") == studio.text("revenue-release", "data.csv")
     return studio, page
 
 

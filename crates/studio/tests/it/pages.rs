@@ -150,6 +150,30 @@ fn a_column_of_very_many_values_is_not_grouped_by_hand() {
     assert!(!folder.path().join("hierarchies").exists());
 }
 
+/// However many values a hierarchy has, its pages stay small: a browser draws them at each click.
+#[test]
+fn pages_about_many_values_stay_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..10_000).map(|row| format!("street {},{}\n", row % 5000, row % 3)).collect();
+    std::fs::write(folder.path().join("people.csv"), format!("street,ill\n{rows}")).unwrap();
+    let policy = "[source]\npath = \"people.csv\"\n[attributes]\nstreet = { role = \"quasi\" }\n\
+                  ill = { role = \"sensitive\" }\n[[rule]]\nrequire = { model = \"k-anonymity\", k = 2 }\n";
+    std::fs::write(folder.path().join("policy.toml"), policy).unwrap();
+    let studio = Studio::start(folder.path(), &["policy.toml"]);
+    let session = studio.enter();
+    studio.settled(&session, "/data");
+    let page = studio.post(&session, "/hierarchies/kind", "attribute=street&kind=file").body;
+    assert!(page.contains("Undo: groups of street") && page.contains("more lines"), "{page}");
+    let page = studio.post(&session, "/hierarchies/move", "attribute=street&level=1&member=street+7&group=Seven").body;
+    assert!(page.contains("Undo: street 7 moves to Seven"), "{page}");
+    for page in ["hierarchies", "rules", "export"] {
+        let bytes = studio.settled(&session, &format!("/{page}")).len();
+        assert!(bytes < 150_000, "{page}: {bytes} bytes");
+    }
+    let file = std::fs::read_to_string(folder.path().join("hierarchies/street.csv")).unwrap();
+    assert!(file.lines().count() == 5000 && file.contains("street 7;Seven"), "{file}");
+}
+
 #[test]
 fn a_table_in_a_database_is_opened_by_its_address() {
     let folder = hospital(true);

@@ -46,20 +46,24 @@ pub(crate) fn run(command: &Path, folder: &Path, arguments: &[&str]) -> u64 {
     }
 }
 
-/// The slowest of five.
-fn slowest(what: &str, click: impl Fn()) -> f64 {
-    slowest_of(5, what, click)
+/// A request of a browser: its phase and its path, and the milliseconds until the answer.
+struct Click {
+    what: String,
+    milliseconds: f64,
 }
 
-fn slowest_of(clicks: usize, what: &str, click: impl Fn()) -> f64 {
-    let times = (0..clicks).map(|_| {
-        let started = Instant::now();
-        click();
-        started.elapsed().as_secs_f64() * 1e3
-    });
-    let slowest = times.fold(0.0, f64::max);
+fn click(what: &str, asking: impl FnOnce()) -> Click {
+    let started = Instant::now();
+    asking();
+    Click { what: what.to_owned(), milliseconds: started.elapsed().as_secs_f64() * 1e3 }
+}
+
+/// The same five times over; the slowest is printed.
+fn five(what: &str, asking: impl Fn()) -> Vec<Click> {
+    let clicks: Vec<Click> = (0..5).map(|_| click(what, &asking)).collect();
+    let slowest = clicks.iter().map(|click| click.milliseconds).fold(0.0, f64::max);
     println!("{what:<44} {slowest:7.1} ms");
-    slowest
+    clicks
 }
 
 fn synthetic(folder: &Path, rows: &str) -> PathBuf {
@@ -125,8 +129,8 @@ fn speed_with_a_million_rows() {
     let started = Instant::now();
     studio.settled(&session, "/data");
     println!("a million rows are read and profiled in {:.1} s", started.elapsed().as_secs_f64());
-    let mut times = clicks(&studio, &session);
-    times.extend(work(&studio, &session, "publishing", "/publish/run", "destination=release"));
+    let mut all = clicks(&studio, &session, "before any work");
+    all.extend(work(&studio, &session, "publishing", "/publish/run", "destination=release"));
     let of_studio = peak_kib(studio.process());
     println!("memory: {} MiB, the command {} MiB", of_studio >> 10, of_command >> 10);
     for (what, path, form) in [
@@ -137,21 +141,25 @@ fn speed_with_a_million_rows() {
         ("auditing", "/community/audit", "release=release"),
         ("comparing methods", "/publish/compare", ""),
     ] {
-        times.extend(work(&studio, &session, what, path, form));
+        all.extend(work(&studio, &session, what, path, form));
     }
     println!("memory after all work: {} MiB", peak_kib(studio.process()) >> 10);
     println!("after all of that:");
-    times.extend(clicks(&studio, &session));
-    let slow: Vec<&f64> = times.iter().filter(|time| **time >= 100.0).collect();
-    assert!(slow.is_empty(), "of {} clicks: {slow:?} ms", times.len());
+    all.extend(clicks(&studio, &session, "after all work"));
+    all.sort_by(|a, b| b.milliseconds.total_cmp(&a.milliseconds));
+    println!("of {} clicks the slowest:", all.len());
+    let listed = |click: &Click| format!("{:7.1} ms  {}", click.milliseconds, click.what);
+    all.iter().take(12).for_each(|click| println!("{}", listed(click)));
+    let slow: Vec<String> = all.iter().filter(|click| click.milliseconds >= 100.0).map(listed).collect();
+    assert!(slow.is_empty(), "of {} clicks:\n{}", all.len(), slow.join("\n"));
     assert!(of_studio as f64 <= 1.5 * of_command as f64, "{of_studio} KiB against {of_command} KiB");
 }
 
 /// Every page, and a change on each.
-fn clicks(studio: &Studio, session: &Session) -> Vec<f64> {
+fn clicks(studio: &Studio, session: &Session, phase: &str) -> Vec<Click> {
     let pages = ["data", "hierarchies", "rules", "publish", "explore", "utility", "community", "export"];
-    let mut times: Vec<f64> =
-        pages.iter().map(|page| slowest(page, || drop(studio.get(session, &format!("/{page}"))))).collect();
+    let page = |page: &&str| five(&format!("{phase}: GET /{page}"), || drop(studio.get(session, &format!("/{page}"))));
+    let mut all: Vec<Click> = pages.iter().flat_map(page).collect();
     let posts = [
         ("/data/role", "name=sex&role=plain"),
         ("/data/role", "name=sex&role=quasi"),
@@ -161,38 +169,47 @@ fn clicks(studio: &Studio, session: &Session) -> Vec<f64> {
         ("/hierarchies/cuts", "attribute=age&cuts=30:1,60:2"),
         ("/undo", "page=hierarchies"),
     ];
-    times.extend(
-        posts.iter().map(|(path, form)| slowest(&format!("{path} {form}"), || drop(studio.post(session, path, form)))),
-    );
-    times
+    all.extend(posts.iter().flat_map(|(path, form)| {
+        five(&format!("{phase}: POST {path} {form}"), || drop(studio.post(session, path, form)))
+    }));
+    all
 }
 
 /// Work that takes long answers at once, with how far it is; pages are as fast meanwhile, and
 /// canceling is a click like any other.
-fn work(studio: &Studio, session: &Session, what: &str, path: &str, form: &str) -> Vec<f64> {
+fn work(studio: &Studio, session: &Session, what: &str, path: &str, form: &str) -> Vec<Click> {
     let started = Instant::now();
-    let reply = studio.post(session, path, form);
-    let answered = started.elapsed().as_secs_f64() * 1e3;
-    let mut times = vec![answered];
     let is_under_way = |body: &str| body.contains("id=\"cancel-job\"");
-    if is_under_way(&reply.body) {
-        let clicked = Instant::now();
-        let canceled = studio.post(session, "/job/cancel", "");
-        let until = clicked.elapsed().as_secs_f64() * 1e3;
-        println!("{:<44} {until:7.1} ms", format!("{what}: cancel"));
-        assert!(canceled.status == 200);
-        times.push(until);
+    let mut is_long = false;
+    let first = click(&format!("{what}: POST {path}"), || {
+        is_long = is_under_way(&studio.post(session, path, form).body);
+    });
+    println!("{what}: answered in {:.0} ms", first.milliseconds);
+    let mut all = vec![first];
+    if is_long {
+        let canceled = click(&format!("{what}: POST /job/cancel"), || {
+            assert_eq!(studio.post(session, "/job/cancel", "").status, 200);
+        });
+        println!("{what}: canceled in {:.0} ms", canceled.milliseconds);
+        all.push(canceled);
         studio.settled(session, "/rules");
-        studio.post(session, path, form);
+        all.push(click(&format!("{what}: POST {path} again"), || drop(studio.post(session, path, form))));
     }
-    while is_under_way(&studio.get(session, "/export").body) {
+    loop {
+        let mut is_running = false;
+        all.push(click(&format!("{what} meanwhile: GET /export"), || {
+            is_running = is_under_way(&studio.get(session, "/export").body);
+        }));
+        if !is_running {
+            break;
+        }
         for page in ["data", "rules", "publish", "explore", "community"] {
-            times.push(slowest_of(1, &format!("{what}: {page} meanwhile"), || {
-                drop(studio.get(session, &format!("/{page}")))
+            all.push(click(&format!("{what} meanwhile: GET /{page}"), || {
+                drop(studio.get(session, &format!("/{page}")));
             }));
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    println!("{what}: answered in {answered:.0} ms, done in {:.1} s", started.elapsed().as_secs_f64());
-    times
+    println!("{what}: done in {:.1} s", started.elapsed().as_secs_f64());
+    all
 }

@@ -59,7 +59,7 @@ pub struct AuditOptions<'a> {
     /// How likely each sensitive value is beforehand, by its text, for the worlds that are counted;
     /// every world counts the same when empty.
     pub prior: Vec<(String, f64)>,
-    /// What is known of how attributes of several releases go together. It is for who has no list
+    /// Known relations between attributes of several releases, for an attacker who has no list
     /// of people: with people, such an attacker is one more.
     pub joint: Vec<JointShare>,
     pub progress: &'a dyn Progress,

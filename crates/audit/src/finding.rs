@@ -51,8 +51,8 @@ pub struct Finding {
     /// The figures that only this adversary measures.
     #[serde(flatten)]
     pub details: Map<String, Value>,
-    /// The people at risk, as rows of the people's table from 0, ascending. Never part of a report:
-    /// who may see it is the caller's decision.
+    /// The people at risk, as rows of the people's table from 0, ascending. Never part of a
+    /// report: who may see it is the caller's decision.
     #[serde(skip)]
     pub people_at_risk: Vec<u32>,
     /// By row of the people's table, the adversary's confidence in the value that is likeliest for

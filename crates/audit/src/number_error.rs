@@ -198,8 +198,9 @@ impl Pairs {
     }
 }
 
-/// Errors by value of one quasi attribute. `truth` counts the source's rows, `estimate` gathers
-/// what the release shows of a value, and values with equal `alike` have the same estimate.
+/// Errors by value of one quasi attribute. `truth` counts the source's rows, `estimate`
+/// gathers what the release shows of a value, and values with equal `alike` have the same
+/// estimate.
 pub(crate) fn by_value<K: std::hash::Hash + Eq>(
     numbers: &[Option<f64>],
     truth: &Pairs,

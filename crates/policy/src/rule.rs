@@ -163,7 +163,8 @@ fn read_protect(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>)
             return None;
         }
         Data::Table(_) => {
-            let hint = "name the attribute; values of it that matter alone stand beside the model, as `having = [\"HIV\"]`";
+            let hint =
+                "name the attribute; values of it that matter alone stand beside the model, as `having = [\"HIV\"]`";
             reader.refuse(&field.node.at, "expected a text in quotes, found a table", hint);
             return None;
         }

@@ -2,9 +2,9 @@
 //! attributes, by guardian decomposition (GD), utility-aware decomposition (UAD), one table with
 //! several sensitive attributes, and every attribute alone.
 //!
-//! Utility is the Kullback–Leibler divergence between the data and the most likely table behind
-//! what is published, and the mean relative error of random count queries: each selects by `qd`
-//! attributes a share `p` of the values of each.
+//! Utility is the Kullback–Leibler divergence between the data and the most likely table
+//! behind what is published, and the mean relative error of random count queries: each selects
+//! by `qd` attributes a share `p` of the values of each.
 
 mod adult;
 mod diversity;

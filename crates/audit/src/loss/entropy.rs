@@ -1,6 +1,7 @@
 //! Non-uniform entropy (De Waal, Willenborg: *Information loss through global recoding and local
-//! suppression*, 1999; Gionis, Tassa: *k-anonymization with minimal loss of information*, 2009):
-//! what the cells of an attribute leave open about its values, in bits, over what one `*` would.
+//! suppression*, 1999; Gionis, Tassa: *k-anonymization with minimal loss of information*,
+//! 2009): what the cells of an attribute leave open about its values, in bits, over what one
+//! `*` would.
 //!
 //! A row costs −log2 of how likely its value is under its cell: the rows of the source that have it
 //! over those that have any value under the cell. Suppressed rows of a full-domain release cost the

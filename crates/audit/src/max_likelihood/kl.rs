@@ -1,6 +1,6 @@
-//! The Kullback–Leibler divergence, in nats, from a table to the maximum-likelihood estimate behind
-//! what was published of it: one pass over the distinct rows for each published table and each
-//! separator.
+//! The Kullback–Leibler divergence, in nats, from a table to the maximum-likelihood estimate
+//! behind what was published of it: one pass over the distinct rows for each published table and
+//! each separator.
 
 use hedgerow_table::parallel;
 

@@ -224,8 +224,8 @@ fn headings(query: &Query, columns: &Columns<'_>) -> Vec<AnswerColumn> {
     headings
 }
 
-/// One line for each group; without GROUP BY one line for all rows, even when there are none. And
-/// what is open among the bounds.
+/// One line for each group; without GROUP BY one line for all rows, even when there are none.
+/// And what is open among the bounds.
 fn groups(
     view: &QueryView<'_>,
     query: &Query,

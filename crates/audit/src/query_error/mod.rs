@@ -7,14 +7,14 @@
 //! neighboring values for numbers and dates, any values for categories, where the missing value is
 //! one of them.
 //!
-//! The estimate is that of `hedgerow query`; where labels leave shares unknown, that of a reader
-//! who knows which values there are. It adds up, over the classes, the rows with the selected
-//! sensitive values times, for each quasi attribute, the share of the class's cell that the query
-//! covers; over buckets, the selected rows times the share of the selected sensitive values; over
-//! sub-classes, the people times the shares that their micro-statistics state. Suppressed rows
-//! contribute nothing. The relative error is `|estimate − true| / max(true, sanity bound)`; the
-//! bound, a thousandth of the source's rows but at least one, keeps queries that select almost no
-//! row from dominating the mean.
+//! The estimate is that of `hedgerow query`; where labels leave shares unknown, that of a
+//! reader who knows which values there are. It adds up, over the classes, the rows with the
+//! selected sensitive values times, for each quasi attribute, the share of the class's cell
+//! that the query covers; over buckets, the selected rows times the share of the selected
+//! sensitive values; over sub-classes, the people times the shares that their micro-statistics
+//! state. Suppressed rows contribute nothing. The relative error is `|estimate − true| /
+//! max(true, sanity bound)`; the bound, a thousandth of the source's rows but at least one,
+//! keeps queries that select almost no row from dominating the mean.
 //!
 //! Cost: 64 queries are answered in one pass over the rows and one over the classes; passes run in
 //! parallel.

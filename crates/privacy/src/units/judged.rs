@@ -64,11 +64,7 @@ impl Judge {
         let views = self.views(set, rows, places);
         let mut left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
         let mut known: Vec<HeldBefore> = views.iter().map(|_| HeldBefore::default()).collect();
-        let mut goes_on = !left.fails() && self.lose_by_cores(terms, &views, &mut left, &mut known);
-        let by_view: Vec<HeldBefore> = known.iter().map(HeldBefore::before_any_is_gone).collect();
-        while goes_on && !left.fails() {
-            goes_on = self.lose_by_cores(terms, &views, &mut left, &mut known);
-        }
+        while !left.fails() && self.lose_by_cores(terms, &views, &mut left, &mut known) {}
         let failed = UnitVerdict { at_least: left.at_least(), suppressed: 0, suppressed_units: 0, kept: None };
         if left.fails() {
             return failed;
@@ -76,14 +72,7 @@ impl Judge {
         let at_least = left.lost;
         if !self.rules.iter().all(Judge::is_about_units) {
             left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
-            // Cores ask for as many units as any rule about units does.
-            let known = (self.rules.iter()).map(|rule| match Judge::is_about_units(rule) {
-                true => views.iter().zip(&by_view).find(|(view, _)| view.know == rule.know),
-                false => None,
-            });
-            let mut known: Vec<HeldBefore> = known
-                .map(|found| found.map_or_else(HeldBefore::default, |(_, held)| held.before_any_is_gone()))
-                .collect();
+            let mut known: Vec<HeldBefore> = self.rules.iter().map(|_| HeldBefore::default()).collect();
             while !left.fails() && self.lose_by_rules(terms, &views, &mut left, &mut known) {}
             if left.fails() {
                 // What an absorbing guarantee suppresses, finer levels suppress too.
@@ -405,16 +394,15 @@ impl Judge {
             if own.chunk_by(|a, b| a == b).all(|in_class| are_enough(in_class, looks)) {
                 continue;
             }
-            if looks.is_over() {
-                return;
-            }
             about.clear();
-            let whom = || members.of(group).iter().filter(|&&unit| kept[unit as usize]);
+            about.extend(members.of(group).iter().filter(|&&unit| kept[unit as usize]));
+            if looks.pass_over(&about) {
+                continue;
+            }
             let mut fitting = Fitting { found: &mut fitting, more: signatures.fitting(group) };
             fitting.found.clear();
             if let Some(codes) = elsewhere {
                 // Units with equal signatures alone fit.
-                about.extend(whom());
                 class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
                 looks.look(&class, &about);
             }
@@ -451,10 +439,6 @@ impl Judge {
                 };
                 if !is_enough {
                     class.count();
-                    // Few fail: who they are is not listed before.
-                    if about.is_empty() {
-                        about.extend(whom());
-                    }
                     looks.look(&class, &about);
                 }
             }

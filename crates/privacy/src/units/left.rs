@@ -231,11 +231,6 @@ impl HeldBefore {
         (0u32..).zip(&self.holds).map(|(group, &holds)| holds && unchanged(group)).collect()
     }
 
-    /// The same before any unit is suppressed: then more units fit.
-    pub(super) fn before_any_is_gone(&self) -> HeldBefore {
-        HeldBefore { holds: self.holds.clone(), gone: 0 }
-    }
-
     fn learn(&mut self, judged: &[Option<bool>], gone: usize) {
         self.holds = judged.iter().map(|judged| *judged == Some(true)).collect();
         self.gone = gone;

@@ -40,9 +40,6 @@ pub(super) trait Looks {
     /// Whether nothing that a set says of these units matters any more.
     fn pass_over(&self, about: &[u32]) -> bool;
 
-    /// Whether nothing that any set says matters any more.
-    fn is_over(&self) -> bool;
-
     /// Whether the set need not be looked at that does no worse than this.
     fn is_enough(&mut self, part: Class<'_>) -> bool;
 
@@ -59,11 +56,7 @@ pub(super) struct Judging<'j, 'a> {
 
 impl Looks for Judging<'_, '_> {
     fn pass_over(&self, about: &[u32]) -> bool {
-        self.is_over() || self.failing.have_all(about)
-    }
-
-    fn is_over(&self) -> bool {
-        self.failing.are_too_many()
+        self.failing.are_too_many() || self.failing.have_all(about)
     }
 
     fn is_enough(&mut self, part: Class<'_>) -> bool {
@@ -109,10 +102,6 @@ impl<'m> Measuring<'m> {
 
 impl Looks for Measuring<'_> {
     fn pass_over(&self, _: &[u32]) -> bool {
-        false
-    }
-
-    fn is_over(&self) -> bool {
         false
     }
 

@@ -42,69 +42,17 @@ struct Posted {
     starts: Vec<u32>,
     /// Those with the most rows first.
     groups: Vec<u32>,
-    /// As many as groups: how many rows each has, and its mask.
-    rows: Vec<u32>,
+    /// As many as groups.
     masks: Vec<u64>,
-}
-
-/// Units by the hash of their signatures, in parts of which the groups fit in the processor's
-/// cache.
-struct Hashed {
-    starts: Vec<u32>,
-    units: Vec<HashedUnit>,
-}
-
-#[derive(Clone, Copy)]
-struct HashedUnit {
-    hash: u64,
-    unit: u32,
-    /// Where its rows begin and end.
-    rows: (u32, u32),
-}
-
-/// By bits of a hash in its middle: tables take the others.
-const PARTS: usize = 1 << 7;
-const PART_SHIFT: u32 = 32;
-
-impl Hashed {
-    /// Sorts the classes of every unit's rows, and hashes those of units with at least `fewest`.
-    fn new(rows: &UnitRows, sorted: &mut [u32], fewest: u64) -> Hashed {
-        let hasher = FixedState::default();
-        let part_of = |hash: u64| (hash >> PART_SHIFT) as usize % PARTS;
-        let mut starts = vec![0u32; PARTS + 1];
-        let mut units: Vec<HashedUnit> = Vec::with_capacity(rows.len());
-        for unit in (0..rows.len()).filter(|&unit| rows.count_of(unit) >= fewest) {
-            let of_unit = rows.rows_of(unit);
-            let ends = (of_unit.start as u32, of_unit.end as u32);
-            let signature = &mut sorted[of_unit];
-            signature.sort_unstable();
-            let hash = hasher.hash_one(&*signature);
-            starts[part_of(hash) + 1] += 1;
-            units.push(HashedUnit { hash, unit: unit as u32, rows: ends });
-        }
-        (0..PARTS).for_each(|part| starts[part + 1] += starts[part]);
-        let mut next = starts.clone();
-        let mut by_part = units.clone();
-        for unit in units {
-            let next = &mut next[part_of(unit.hash)];
-            by_part[*next as usize] = unit;
-            *next += 1;
-        }
-        Hashed { starts, units: by_part }
-    }
-
-    fn parts(&self) -> impl Iterator<Item = &[HashedUnit]> {
-        self.starts.windows(2).map(|ends| &self.units[ends[0] as usize..ends[1] as usize])
-    }
 }
 
 impl Signatures {
     /// Of all units: which of them are left is for each question to say. `class_of_row` has the
     /// class of every row, below `classes_max`.
     pub(super) fn new(rows: &UnitRows, class_of_row: &[u32], classes_max: usize, equal: bool) -> Signatures {
-        let fewest = if equal { 1 } else { 2 };
-        let mut sorted = class_of_row.to_vec();
-        let hashed = Hashed::new(rows, &mut sorted, fewest);
+        let hasher = FixedState::default();
+        // With the hash, so that other groups need not be looked at.
+        let mut table: HashTable<(u64, u32)> = HashTable::with_capacity(rows.len() / 4);
         let mut found = Signatures {
             of_unit: vec![NONE; rows.len()],
             units: Vec::new(),
@@ -114,33 +62,27 @@ impl Signatures {
             equal,
             posted: OnceCell::new(),
         };
-        // With the hash, so that other groups need not be looked at.
-        let mut table: HashTable<(u64, u32)> = HashTable::new();
-        for part in hashed.parts() {
-            table.clear();
-            for &HashedUnit { hash, unit, rows } in part {
-                let signature = &sorted[rows.0 as usize..rows.1 as usize];
-                let is_equal = |&(other, group): &(u64, u32)| {
-                    // Most are short, and equal where their hashes are.
-                    let classes = found.classes_of(group);
-                    other == hash
-                        && classes.len() == signature.len()
-                        && classes.iter().zip(signature).all(|(a, b)| a == b)
-                };
-                let group = match table.find(hash, is_equal) {
-                    Some(&(_, group)) => group,
-                    None => {
-                        let group = found.len() as u32;
-                        found.classes.extend_from_slice(signature);
-                        found.starts.push(found.classes.len() as u32);
-                        found.units.push(0);
-                        table.insert_unique(hash, (hash, group), |&(hash, _)| hash);
-                        group
-                    }
-                };
-                found.of_unit[unit as usize] = group;
-                found.units[group as usize] += 1;
-            }
+        let fewest = if equal { 1 } else { 2 };
+        let mut signature: Vec<u32> = Vec::new();
+        for unit in (0..rows.len()).filter(|&unit| rows.count_of(unit) >= fewest) {
+            signature.clear();
+            signature.extend_from_slice(&class_of_row[rows.rows_of(unit)]);
+            signature.sort_unstable();
+            let hash = hasher.hash_one(signature.as_slice());
+            let is_equal = |&(other, group): &(u64, u32)| other == hash && found.classes_of(group) == signature;
+            let group = match table.find(hash, is_equal) {
+                Some(&(_, group)) => group,
+                None => {
+                    let group = found.len() as u32;
+                    found.classes.extend_from_slice(&signature);
+                    found.starts.push(found.classes.len() as u32);
+                    found.units.push(0);
+                    table.insert_unique(hash, (hash, group), |&(hash, _)| hash);
+                    group
+                }
+            };
+            found.of_unit[unit] = group;
+            found.units[group as usize] += 1;
         }
         found
     }
@@ -200,17 +142,16 @@ impl Signatures {
         (0..classes).for_each(|class| starts[class + 1] += starts[class]);
         let listed = starts[classes] as usize;
         let (mut next, mut groups, mut masks) = (starts.clone(), vec![0u32; listed], vec![0u64; listed]);
-        let mut rows = vec![0u32; listed];
         for group in self.longest_first() {
             let classes = self.classes_of(group);
             let mask = mask(classes);
             each_once(classes, |class| {
                 let place = next[class as usize] as usize;
-                (groups[place], masks[place], rows[place]) = (group, mask, classes.len() as u32);
+                (groups[place], masks[place]) = (group, mask);
                 next[class as usize] += 1;
             });
         }
-        Posted { starts, groups, rows, masks }
+        Posted { starts, groups, masks }
     }
 
     fn longest_first(&self) -> Vec<u32> {
@@ -250,15 +191,16 @@ impl Signatures {
 
     /// The groups, with their masks, that have a row in one of some classes and more rows than
     /// these: of as many rows only an equal one would hold them. Of all classes, the one with the
-    /// fewest groups.
+    /// fewest.
     fn longer(&self, own: &[u32]) -> (&[u32], &[u64]) {
         let posted = self.posted.get_or_init(|| self.post());
-        let ranges =
-            own.iter().map(|&class| posted.starts[class as usize] as usize..posted.starts[class as usize + 1] as usize);
+        let ranges = own.iter().map(|&class| {
+            let (start, end) = (posted.starts[class as usize] as usize, posted.starts[class as usize + 1] as usize);
+            let longer = posted.groups[start..end].partition_point(|&other| self.classes_of(other).len() > own.len());
+            start..start + longer
+        });
         let fewest = ranges.min_by_key(Range::len).unwrap_or(0..0);
-        let longer = posted.rows[fewest.clone()].partition_point(|&rows| rows as usize > own.len());
-        let longer = fewest.start..fewest.start + longer;
-        (&posted.groups[longer.clone()], &posted.masks[longer])
+        (&posted.groups[fewest.clone()], &posted.masks[fewest])
     }
 
     /// Whether at least `needed` units fit those of a group, with these numbers of units.

@@ -17,9 +17,6 @@ const ROWS_MAX: usize = 8;
 /// Sums of the largest that are kept.
 const SUMS: usize = 8;
 
-/// Units with more rows have them sorted.
-const COMPARED_MAX: usize = 8;
-
 /// Counts beyond these are not made. Classes are small then, and their units are looked at.
 const COUNTS_MAX: usize = 1 << 22;
 
@@ -39,20 +36,8 @@ impl ValueLimits {
         let mut of_unit: Vec<(u32, u32)> = Vec::new();
         for unit in (0..rows.len()).filter(|&unit| signatures.of_unit(unit).is_some()) {
             let range = rows.rows_of(unit);
-            let (classes, codes) = (&view.class_of_row[range.clone()], &codes[range]);
-            if classes.len() <= COMPARED_MAX {
-                // Comparing a few rows with one another takes less than sorting them.
-                for (nth, (&class, &code)) in classes.iter().zip(codes).enumerate() {
-                    let before = classes[..nth].iter().zip(&codes[..nth]);
-                    if before.into_iter().all(|(&other, &value)| other != class || value != code) {
-                        let here = classes.iter().filter(|&&other| other == class).count();
-                        units[place(class, here) * values + code as usize] += 1;
-                    }
-                }
-                continue;
-            }
             of_unit.clear();
-            of_unit.extend(classes.iter().copied().zip(codes.iter().copied()));
+            of_unit.extend(view.class_of_row[range.clone()].iter().copied().zip(codes[range].iter().copied()));
             of_unit.sort_unstable();
             for in_class in of_unit.chunk_by(|a, b| a.0 == b.0) {
                 let first = place(in_class[0].0, in_class.len()) * values;

@@ -68,14 +68,19 @@ impl Dependencies {
             None => None,
         };
         for (index, declared) in declared.iter().enumerate() {
-            all.known.push(Known {
+            let known = |shows: bool| Known {
                 from: declared.from.clone(),
                 to: declared.to.clone(),
                 deviating: deviating.as_ref().map_or(0, |deviating| deviating[index]),
                 declared: true,
-                shows: false,
+                shows,
                 texts: HashMap::new(),
-            });
+            };
+            all.known.push(known(false));
+            // Which tables keep a declared dependency is for a decomposition to say.
+            if policy.publish.method != Method::Decompose {
+                all.known.push(known(true));
+            }
         }
         let known: BTreeSet<&str> = policy.rules.iter().flat_map(|rule| &rule.know).map(String::as_str).collect();
         let from: Vec<usize> = known.iter().filter_map(|name| position(name)).collect();
@@ -116,7 +121,8 @@ impl Dependencies {
         for found in dependencies::find(engine, &wanted, progress)?.unwrap_or_default() {
             let from: Vec<String> = found.from.iter().map(|&column| name(column)).collect();
             let to = name(found.to);
-            if !is_accepted(policy, &from, &to) && !all.follows_back(&from, &to) {
+            let is_declared = |known: &Known| known.shows && known.to == to && known.from == from;
+            if !is_accepted(policy, &from, &to) && !all.follows_back(&from, &to) && !all.known.iter().any(is_declared) {
                 let texts = HashMap::new();
                 all.known.push(Known { from, to, deviating: found.deviating, declared: false, shows: true, texts });
             }

@@ -168,7 +168,7 @@ struct ReleasedRow {
 }
 
 /// The lines of a CSV file, with quoted cells.
-fn read_csv(text: &str) -> Vec<Vec<String>> {
+pub(crate) fn read_csv(text: &str) -> Vec<Vec<String>> {
     let (mut lines, mut line, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut left = text.chars().peekable();
     while let Some(next) = left.next() {

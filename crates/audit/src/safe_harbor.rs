@@ -30,7 +30,22 @@ const ITEMS: [(char, &str, &[&str], Option<Form>); 18] = [
     (
         'B',
         "geographic units smaller than a state, beyond three digits of a ZIP code",
-        &["address", "street", "city", "county", "precinct"],
+        &[
+            "address",
+            "street",
+            "city",
+            "county",
+            "precinct",
+            "district",
+            "municipality",
+            "town",
+            "village",
+            "parish",
+            "borough",
+            "neighborhood",
+            "tract",
+            "puma",
+        ],
         Some(is_long_zip),
     ),
     ('C', "dates more exact than a year, and ages over 89", &["birthdate", "dob", "birthday"], Some(is_exact_date)),
@@ -120,10 +135,16 @@ fn is_long_zip(text: &str) -> bool {
     text.chars().count() == 5 && digits > 3 && text.chars().skip(digits).all(|c| c == '*')
 }
 
+/// A day, a month or a quarter, alone or as an end of what a label covers.
 fn is_exact_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    matches!(parts[..], [year, month, day] if [year, month, day].iter().all(|part| part.chars().all(|c| c.is_ascii_digit()))
-        && (year.len(), month.len(), day.len()) == (4, 2, 2))
+    let is_number = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|b| b.is_ascii_digit());
+    let is_part_of_year = |part: &str| is_number(part, 2) || matches!(part, "Q1" | "Q2" | "Q3" | "Q4");
+    let is_date = |word: &str| match word.split('-').collect::<Vec<_>>()[..] {
+        [year, part] => is_number(year, 4) && is_part_of_year(part),
+        [year, month, day] => is_number(year, 4) && is_number(month, 2) && is_number(day, 2),
+        _ => false,
+    };
+    text.split([' ', '<', 'T']).any(is_date)
 }
 
 fn is_email(text: &str) -> bool {
@@ -157,7 +178,14 @@ mod tests {
     #[test]
     fn values_are_read_by_their_form() {
         assert!(is_long_zip("02139") && is_long_zip("0213*") && !is_long_zip("021**") && !is_long_zip("*****"));
-        assert!(is_exact_date("1980-02-03") && !is_exact_date("1980-02") && !is_exact_date("1980 to 1989"));
+        for exact in
+            ["1980-02-03", "1980-02", "1980-Q2", "1980-02-03 to <1980-03-01", "<1980-02-03", "1980-02-03T10:00"]
+        {
+            assert!(is_exact_date(exact), "{exact}");
+        }
+        for year in ["1980", "1980 to 1989", "1980-1989", "*", "12-34", "1980s"] {
+            assert!(!is_exact_date(year), "{year}");
+        }
         assert!(is_email("a@b.org") && !is_email("a @ b.org") && is_ssn("123-45-6789") && !is_ssn("1-2-3"));
         assert!(is_ip("10.0.0.1") && is_ip("fe80::1") && !is_ip("1.5") && is_url("https://a.org") && !is_url("http"));
     }

@@ -60,8 +60,8 @@ pub fn any_options<'a>(policy: &Policy, progress: &'a dyn Progress) -> ReadOptio
     let mut nulls = policy.source.nulls.clone();
     // A release writes a missing value as an empty cell, whatever stood for it in the source.
     nulls.push(String::new());
-    // Quasi attributes may be generalized, so only the others keep their declared types.
-    let own = policy.attributes.iter().filter(|attribute| attribute.role != Role::Quasi);
+    // Quasi attributes may be generalized: of their declared types only that of texts stays.
+    let own = policy.attributes.iter().filter(|own| own.role != Role::Quasi || own.kind == Some(Kind::Category));
     // Days that became months, or values that became labels, are texts.
     let of_source = |attribute: &&Attribute| {
         !matches!(&attribute.coarsen, Some(Coarsening { way: Way::Dates(_) | Way::Level(..), .. }))

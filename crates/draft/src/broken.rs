@@ -25,7 +25,18 @@ pub fn broken_by_the_whole(bound: &Bound<'_>, judge: &Judge) -> Vec<String> {
 
 /// A line where too few rows fit some people even when all rows agree on every quasi attribute.
 pub fn inconsistent_as_a_whole(bound: &Bound<'_>) -> Option<String> {
-    let consistent = bound.consistent()?;
+    let failing = people_whom_no_class_hides(bound);
+    (failing > 0).then(|| {
+        format!(
+            "a rule with `consistent` breaks for the rows that fit {failing} people, with every quasi-identifier at its \
+             top level"
+        )
+    })
+}
+
+/// The people for whom a rule with `consistent = true` fails even where all rows are one class.
+pub fn people_whom_no_class_hides(bound: &Bound<'_>) -> usize {
+    let Some(consistent) = bound.consistent() else { return 0 };
     let agreed: Vec<Cow<'_, Codes>> = (bound.judged_codes().into_iter().enumerate())
         .map(|(index, codes)| match bound.quasi.get(index) {
             Some(_) => Cow::Owned(Codes::U8(vec![0; codes.len()])),
@@ -33,13 +44,7 @@ pub fn inconsistent_as_a_whole(bound: &Bound<'_>) -> Option<String> {
         })
         .collect();
     let columns: Vec<&Codes> = agreed.iter().map(AsRef::as_ref).collect();
-    let failing = consistent.failing(&columns, None).into_iter().filter(|fails| *fails).count();
-    (failing > 0).then(|| {
-        format!(
-            "a rule with `consistent` breaks for the rows that fit {failing} people, with every quasi-identifier at its \
-             top level"
-        )
-    })
+    consistent.failing(&columns, None).into_iter().filter(|fails| *fails).count()
 }
 
 /// One line for every guarantee that breaks by what was achieved; `place` says where that was.

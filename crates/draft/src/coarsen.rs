@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use hedgerow_policy::{Attribute, Policy};
+use hedgerow_policy::{Attribute, Method, Policy, Role};
 use hedgerow_release::coarsened::{declaration, released_only};
 use hedgerow_release::{Manifest, Release};
 use hedgerow_table::{CoarsenedEngine, Coarsening, Coarser, Engine, InputError, Table, TableError};
@@ -17,9 +17,11 @@ pub struct Coarsened {
 }
 
 impl Coarsened {
-    /// States them in a manifest.
-    pub fn declare(&self, manifest: &mut Manifest) {
-        let said = self.attributes.iter();
+    /// States them in a manifest. A cloned release has no plain attributes.
+    pub fn declare(&self, policy: &Policy, manifest: &mut Manifest) {
+        let is_plain = |name: &str| policy.attribute(name).is_some_and(|attribute| attribute.role == Role::Plain);
+        let is_released = |name: &str| policy.publish.method != Method::Clone || !is_plain(name);
+        let said = self.attributes.iter().filter(|(name, ..)| is_released(name));
         let said = said.map(|(name, coarsening, coarser)| (name.clone(), declaration(coarsening, coarser)));
         manifest.hedgerow.coarsened = said.collect();
     }

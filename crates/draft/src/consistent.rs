@@ -3,27 +3,32 @@
 //!
 //! No child has an income, so that the rows with an income in a child's class are not the child's.
 //! The rows that fit a person are those of its class that no impossible pair of a known value and a
-//! released one excludes; which pairs are impossible is counted in the source ([`Impossible`]). The
-//! rule must hold for the rows that fit each person. No release can hide what the pairs alone tell:
-//! where they leave a person one protected value, two rows that fit are enough, or the k that the
-//! rule requires, and distinct l-diversity needs no more values than they leave.
+//! released one excludes; which pairs are impossible is counted in the source (`impossible` of the
+//! audit). The rule must hold for the rows that fit each person. No release can hide what the pairs
+//! alone tell: where they leave a person one protected value, two rows that fit are enough, or the
+//! k that the rule requires, and distinct l-diversity needs no more values than they leave.
 //!
 //! People whose values exclude the same rows are one kind of person, and rows that are excluded for
 //! the same people one kind of row: of both there are few, and each class is judged by its kinds.
 
+mod classes;
+mod kinds;
+
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use hedgerow_audit::impossible::Impossible;
 use hedgerow_policy::{Method, Policy, Role};
-use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, OnMerge, Tree, models};
+use hedgerow_privacy::{Absorbing, Class, Context, Distribution, Guarantee, Model, OnMerge, Tree, models};
 use hedgerow_table::{Codes, Column, InputError};
 
 use crate::bind::Bound;
 use crate::error::PublishError;
+use kinds::PeopleKinds;
 
-/// Kinds of people times kinds of rows.
-const KINDS_MAX: usize = 1 << 22;
+pub use classes::FittingClasses;
+
+/// The rows of a class by their kind, and the protected values of each.
+type RuleClass = HashMap<u32, (u64, HashMap<u32, u32>)>;
 
 /// The rules of a policy that hold for the rows that fit.
 #[derive(Debug)]
@@ -37,6 +42,10 @@ struct FittingRule {
     know: Vec<usize>,
     protect: Option<usize>,
     guarantees: Vec<Box<dyn Guarantee>>,
+    /// The rows and values that are enough, where that is all that is required.
+    enough: Option<Absorbing>,
+    /// Whether nothing but a number of different values is required.
+    only_distinct: bool,
     tree: Option<Tree>,
     values: usize,
     kinds: Arc<PeopleKinds>,
@@ -73,11 +82,7 @@ impl Consistent {
             let protect = rule.protect.as_ref().and_then(|name| shown.iter().position(|column| column.name == *name));
             let kinds = match found.iter().find(|(know, _)| *know == rule.know.as_slice()) {
                 Some((_, kinds)) => Arc::clone(kinds),
-                None => Arc::new(PeopleKinds::new(&known, &shown, bound.table.rows).ok_or_else(|| {
-                    let problem = "too many combinations of values exclude one another to keep `consistent`";
-                    let hint = "release fewer attributes as they are, or coarser values";
-                    InputError::new(rule.place.clone(), problem, hint)
-                })?),
+                None => Arc::new(PeopleKinds::new(&known, &shown, bound.table.rows)),
             };
             found.push((&rule.know, Arc::clone(&kinds)));
             let protected = rule.protect.as_ref().and_then(|name| bound.table.column(name));
@@ -94,6 +99,8 @@ impl Consistent {
             rules.push(FittingRule {
                 know: rule.know.iter().filter_map(position).collect(),
                 protect: rule.protect.as_ref().and_then(position),
+                enough: enough(&guarantees),
+                only_distinct: rule.require.iter().all(|model| matches!(model, Model::DistinctLDiversity { .. })),
                 guarantees,
                 tree,
                 values: protected.map_or(0, |column| column.domain.cardinality()),
@@ -135,48 +142,78 @@ impl FittingRule {
             classes[class as usize].push(row as u32);
         }
         let protected = self.protect.map(|protect| columns[protect]);
-        let mut all = vec![0u64; self.values];
-        if let Some(codes) = protected {
-            (0..failing.len()).filter(|&row| is_kept(row)).for_each(|row| all[codes.get(row) as usize] += 1);
-        }
-        let table = Distribution::new(all, self.tree.as_ref());
+        let table = self.table(protected, (0..failing.len()).filter(|&row| is_kept(row)));
         for rows in &classes {
-            // Rows and protected values by kind of row.
-            let mut kinds: HashMap<u32, (u64, HashMap<u32, u32>)> = HashMap::new();
-            let mut people: Vec<u32> = Vec::new();
-            for &row in rows {
-                let (count, values) = kinds.entry(self.kinds.of_row[row as usize]).or_default();
-                *count += 1;
-                if let Some(codes) = protected {
-                    *values.entry(codes.get(row as usize)).or_insert(0) += 1;
-                }
-                people.push(self.kinds.of_person[row as usize]);
-            }
-            people.sort_unstable();
-            people.dedup();
-            let fails = people.iter().filter(|person| !self.holds(**person, &kinds, &table));
-            let fails: Vec<u32> = fails.copied().collect();
+            let kinds = self.class(protected, rows);
+            let fails = self.failing_people(rows, &kinds, &table);
             for &row in rows.iter().filter(|_| !fails.is_empty()) {
                 failing[row as usize] |= fails.contains(&self.kinds.of_person[row as usize]);
             }
         }
     }
 
-    fn holds(&self, person: u32, kinds: &HashMap<u32, (u64, HashMap<u32, u32>)>, table: &Distribution) -> bool {
+    fn table(&self, protected: Option<&Codes>, kept: impl Iterator<Item = usize>) -> Distribution {
+        let mut all = vec![0u64; self.values];
+        if let Some(codes) = protected {
+            kept.for_each(|row| all[codes.get(row) as usize] += 1);
+        }
+        Distribution::new(all, self.tree.as_ref())
+    }
+
+    fn class(&self, protected: Option<&Codes>, rows: &[u32]) -> RuleClass {
+        let mut kinds = RuleClass::new();
+        for &row in rows {
+            let (count, values) = kinds.entry(self.kinds.of_row[row as usize]).or_default();
+            *count += 1;
+            if let Some(codes) = protected {
+                *values.entry(codes.get(row as usize)).or_insert(0) += 1;
+            }
+        }
+        kinds
+    }
+
+    /// The kinds of the people of a class for whom the rule fails.
+    fn failing_people(&self, rows: &[u32], class: &RuleClass, table: &Distribution) -> Vec<u32> {
+        let mut people: Vec<u32> = rows.iter().map(|&row| self.kinds.of_person[row as usize]).collect();
+        people.sort_unstable();
+        people.dedup();
+        people.retain(|&person| !self.holds(person, &[class], table));
+        people
+    }
+
+    /// Whether the rule holds for the rows of some classes together that fit a kind of person.
+    fn holds(&self, person: u32, classes: &[&RuleClass], table: &Distribution) -> bool {
+        let all = || classes.iter().flat_map(|class| class.iter());
         let fits = |kind: u32| self.kinds.fit(person, kind);
-        if kinds.keys().all(|&kind| fits(kind)) {
+        if classes.len() == 1 && all().all(|(&kind, _)| fits(kind)) {
             return true;
         }
+        let open = self.open[person as usize] as usize;
+        // No release hides the only value, and one may still hide the row.
+        let only = self.protect.is_some() && open < 2;
+        let enough = match only {
+            true => {
+                let rows = self.guarantees.iter().map(|guarantee| fewest_rows(guarantee.model())).max();
+                Some(Absorbing { rows: rows.unwrap_or(0).max(2), distinct: 0 })
+            }
+            false => self.enough.map(|enough| match self.only_distinct {
+                true => Absorbing { distinct: enough.distinct.min(open as u64), ..enough },
+                false => enough,
+            }),
+        };
         let mut rows = 0;
         let mut values: HashMap<u32, u32> = HashMap::new();
-        for (_, (count, of_kind)) in kinds.iter().filter(|(kind, _)| fits(**kind)) {
+        for (_, (count, of_kind)) in all().filter(|(kind, _)| fits(**kind)) {
             rows += count;
             of_kind.iter().for_each(|(&value, &count)| *values.entry(value).or_insert(0) += count);
+            let distinct = values.len() as u64;
+            if enough.is_some_and(|enough| rows >= enough.rows && (enough.distinct <= 1 || distinct >= enough.distinct))
+            {
+                return true;
+            }
         }
-        let open = self.open[person as usize] as usize;
-        if self.protect.is_some() && open < 2 {
-            // No release hides the value, and one may still hide the row.
-            return rows >= 2 && self.guarantees.iter().all(|guarantee| rows >= fewest_rows(guarantee.model()));
+        if only {
+            return false;
         }
         let mut values: Vec<(u32, u32)> = values.into_iter().collect();
         values.sort_unstable();
@@ -189,110 +226,23 @@ impl FittingRule {
     }
 }
 
+/// What is enough, whatever else is in a class; `None` where no number of rows and values is.
+fn enough(guarantees: &[Box<dyn Guarantee>]) -> Option<Absorbing> {
+    let exact = |guarantee: &dyn Guarantee| guarantee.on_merge() == OnMerge::Absorbing && !guarantee.core_is_more();
+    let all = guarantees.iter().all(|guarantee| exact(guarantee.as_ref()));
+    let cores = || guarantees.iter().map(|guarantee| guarantee.core());
+    all.then(|| Absorbing {
+        rows: cores().map(|core| core.rows).max().unwrap_or(0).max(1),
+        distinct: cores().map(|core| core.distinct).max().unwrap_or(0),
+    })
+}
+
 /// The rows that a model requires whatever their values are.
 fn fewest_rows(model: &Model) -> u64 {
     match model {
         Model::KAnonymity { k } | Model::AlphaKAnonymity { k, .. } => *k,
         _ => 0,
     }
-}
-
-/// The kinds of people and of rows.
-#[derive(Debug)]
-struct PeopleKinds {
-    /// By row of the source.
-    of_person: Vec<u32>,
-    of_row: Vec<u32>,
-    /// A person of each kind.
-    people: Vec<usize>,
-    row_kinds: usize,
-    /// By kind of person, then of row: whether the row may be the person's.
-    fits: Vec<bool>,
-    impossible: Impossible,
-}
-
-impl PeopleKinds {
-    /// `None` where there are too many.
-    fn new(known: &[&Column], shown: &[&Column], rows: usize) -> Option<PeopleKinds> {
-        let impossible = Impossible::new(known, shown);
-        // Of each shown value, for which known codes it is excluded; equal ones are one.
-        let shown_kinds: Vec<Vec<u32>> = (0..shown.len())
-            .map(|place| {
-                let mut numbers: HashMap<Vec<Option<&[bool]>>, u32> = HashMap::new();
-                let of_value = |value: u32| {
-                    let excluded = (0..known.len()).map(|known| impossible.excluded_by(known, place, value));
-                    excluded.collect::<Vec<_>>()
-                };
-                let values = 0..shown[place].domain.cardinality() as u32;
-                values.map(|value| number(&mut numbers, of_value(value))).collect()
-            })
-            .collect();
-        let known_kinds: Vec<Vec<u32>> = (0..known.len())
-            .map(|place| {
-                let mut numbers: HashMap<Vec<bool>, u32> = HashMap::new();
-                let of_code = |code: u32| {
-                    let shown = shown.iter().enumerate().flat_map(|(other, column)| {
-                        (0..column.domain.cardinality() as u32).map(move |value| (other, value))
-                    });
-                    let excluded = shown.filter_map(|(other, value)| {
-                        impossible.excluded_by(place, other, value).map(|codes| codes[code as usize])
-                    });
-                    excluded.collect::<Vec<bool>>()
-                };
-                let codes = 0..known[place].domain.cardinality() as u32;
-                codes.map(|code| number(&mut numbers, of_code(code))).collect()
-            })
-            .collect();
-        let (of_person, people) = joined(known, &known_kinds, rows);
-        let (of_row, first_rows) = joined(shown, &shown_kinds, rows);
-        if people.len().checked_mul(first_rows.len())? > KINDS_MAX {
-            return None;
-        }
-        let may_be = |person: usize, row: usize| {
-            !known.iter().enumerate().any(|(place, column)| {
-                let code = column.codes.get(person);
-                let mut others = shown.iter().enumerate();
-                others.any(|(other, column)| impossible.excludes(place, code, other, column.codes.get(row)))
-            })
-        };
-        let fits = people.iter().flat_map(|&person| first_rows.iter().map(move |&row| (person, row)));
-        let fits = fits.map(|(person, row)| may_be(person, row)).collect();
-        Some(PeopleKinds { of_person, of_row, people, row_kinds: first_rows.len(), fits, impossible })
-    }
-
-    fn fit(&self, person: u32, row: u32) -> bool {
-        self.fits[person as usize * self.row_kinds + row as usize]
-    }
-
-    /// By kind of person: how many values of what a rule protects are left to it without a release.
-    fn open_values(&self, known: &[&Column], shown: &[&Column], protect: Option<usize>) -> Vec<u32> {
-        let open = |person: usize| {
-            let codes: Vec<u32> = known.iter().map(|column| column.codes.get(person)).collect();
-            let values = |place: usize| shown[place].domain.cardinality() as u32;
-            protect.map_or(u32::MAX, |place| self.impossible.open_values(&codes, place, values(place)))
-        };
-        self.people.iter().map(|&person| open(person)).collect()
-    }
-}
-
-fn number<K: std::hash::Hash + Eq>(numbers: &mut HashMap<K, u32>, key: K) -> u32 {
-    let next = numbers.len() as u32;
-    *numbers.entry(key).or_insert(next)
-}
-
-/// The kind of every row over all columns, and the first row of each kind.
-fn joined(columns: &[&Column], kinds: &[Vec<u32>], rows: usize) -> (Vec<u32>, Vec<usize>) {
-    let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
-    let (mut of_row, mut first) = (Vec::with_capacity(rows), Vec::new());
-    for row in 0..rows {
-        let key = columns.iter().zip(kinds).map(|(column, kinds)| kinds[column.codes.get(row) as usize]).collect();
-        let kind = number(&mut numbers, key);
-        if kind as usize == first.len() {
-            first.push(row);
-        }
-        of_row.push(kind);
-    }
-    (of_row, first)
 }
 
 /// Methods that cannot keep it say so.

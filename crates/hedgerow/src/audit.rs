@@ -1,12 +1,14 @@
 //! Attacking releases as adversaries would, alone and combined.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use hedgerow_audit::adversaries::correlation::Weights;
 use hedgerow_audit::adversaries::minimality::HowMade;
 use hedgerow_audit::{Adversary, AuditOptions, Audited};
 use hedgerow_policy::Attribute;
-use hedgerow_publish::bind::any_options;
+use hedgerow_publish::bind::{any_options, source_options};
 use hedgerow_publish::catalog::{Catalog, as_the_gate};
 use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{Hierarchy, HierarchySpec, Table, TableError};
@@ -136,11 +138,7 @@ impl<'a> Audit<'a> {
         if let Some(spelling) = policy.map(|policy| policy.community.spelling()).filter(|known| !known.is_empty()) {
             releases = releases.into_iter().map(|release| release.spelled(spelling.clone())).collect();
         }
-        let reading = match policy {
-            Some(policy) => any_options(policy, monitor),
-            None => ReadOptions { progress: monitor, ..ReadOptions::default() },
-        };
-        let people = self.people.as_ref().map(|people| people.read_as(policy, &reading)).transpose()?;
+        let people = self.people.as_ref().map(|people| read_people(people, policy, monitor)).transpose()?;
         // What the policy makes coarser stays as it is: people have the values of the source, and
         // each release says what its own cover.
         let hierarchies = match (policy, &people) {
@@ -201,6 +199,41 @@ impl<'a> Audit<'a> {
         }
         Ok((releases, custodians))
     }
+}
+
+/// People in the formats of a policy's source, or as releases are written.
+fn read_people<'p>(
+    people: &Source<'p>,
+    policy: Option<&hedgerow_policy::Policy>,
+    monitor: &Monitor<'_>,
+) -> Result<Cow<'p, Table>, TableError> {
+    let Some(policy) = policy else {
+        return people.read_as(None, &ReadOptions { progress: monitor, ..ReadOptions::default() });
+    };
+    let of_source = source_options(policy, &HashSet::new(), monitor);
+    if is_source(people, policy) {
+        return people.read_as(Some(policy), &ReadOptions { only: None, ..of_source });
+    }
+    let plain = any_options(policy, monitor);
+    let spelled = ReadOptions {
+        numbers: of_source.numbers,
+        date_formats: of_source.date_formats,
+        date_format: of_source.date_format,
+        ..plain.clone()
+    };
+    let is_plain = spelled.date_formats.is_empty() && spelled.date_format.is_none();
+    if is_plain && spelled.numbers == plain.numbers {
+        return people.read_as(Some(policy), &plain);
+    }
+    people.read_as(Some(policy), &spelled).or_else(|_| people.read_as(Some(policy), &plain))
+}
+
+/// Whether the people are the rows that a policy names, which are then read as publishing reads
+/// them.
+fn is_source(people: &Source<'_>, policy: &hedgerow_policy::Policy) -> bool {
+    let whole = |path: &Path| std::fs::canonicalize(path).ok();
+    let named = people.path().and_then(whole);
+    named.is_some() && policy.source.database.is_none() && named == whole(&policy.source.path)
 }
 
 fn with_broken_claims(mut release: hedgerow_release::Release) -> hedgerow_release::Release {

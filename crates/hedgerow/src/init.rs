@@ -182,12 +182,19 @@ impl<'a> Propose<'a> {
         let missing = combinations_are_missing(&table, &proposed);
         let mut is_consistent = false;
         if proposed.unit.is_none() && missing {
-            let options = ProposeOptions { consistent: true, ..options };
-            let consistent = propose::propose(&table, &source, &options);
-            let tried = match table.rows <= CONSISTENT_ROWS_MAX {
-                true => PolicyTrial::of_rows(&table, &consistent, table.rows)?,
-                false => None,
+            let mut options = ProposeOptions { consistent: true, ..options };
+            let mut consistent = propose::propose(&table, &source, &options);
+            let of_all = |consistent: &propose::Proposal| match table.rows <= CONSISTENT_ROWS_MAX {
+                true => PolicyTrial::of_rows(&table, consistent, table.rows),
+                false => Ok(None),
             };
+            let mut tried = of_all(&consistent)?;
+            let telling = tried.as_ref().and_then(|trial| trial.telling(&consistent.protected));
+            if let Some(telling) = telling.filter(|telling| !telling.is_empty()) {
+                options.telling = telling;
+                consistent = propose::propose(&table, &source, &options);
+                tried = of_all(&consistent)?;
+            }
             let found = tried
                 .map(|trial| trial.compared(&trial.policy, Some(consistent_methods(kept.as_deref())), monitor))
                 .transpose()?;

@@ -23,6 +23,7 @@ pub mod undivided;
 mod write;
 
 pub use hedgerow_buckets::{anatomy, cloning, decompose};
+pub use hedgerow_draft::broken::people_whom_no_class_hides;
 pub use hedgerow_draft::draft::Searched;
 pub use hedgerow_draft::error::{Ineligible, PublishError, Unsatisfiable};
 pub use hedgerow_draft::options::{PublishOptions, TableFormat};

@@ -276,7 +276,7 @@ fn write_and_verify(
     phase.finish();
     options.progress.check()?;
     let mut manifest = draft::manifest(bound, written.resources.clone(), rows);
-    bound.coarsened.declare(&mut manifest);
+    bound.coarsened.declare(bound.policy, &mut manifest);
     manifest.hedgerow.units = units.as_ref().map(|units| units.counts);
     let named = |released: &Release| {
         let mut rules = rules.unwrap_or_else(|| generalized::named_rules(bound, released));

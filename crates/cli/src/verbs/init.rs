@@ -50,18 +50,28 @@ fn relation_json(relation: &Relation) -> serde_json::Value {
     }
 }
 
+/// Longer names are on lines of their own.
+const NAME_CHARS_MAX: usize = 30;
+
 fn summary(profiles: &[ColumnProfile], rows: usize, policy: &Path, hierarchies: usize) -> String {
-    let width = profiles.iter().map(|profile| profile.name.chars().count()).max().unwrap_or(0).clamp(6, 30);
-    let mut text = format!("{rows} rows, {} columns\n\n", profiles.len());
+    let lengths = profiles.iter().map(|profile| profile.name.chars().count());
+    let width = lengths.filter(|length| *length <= NAME_CHARS_MAX).max().unwrap_or(0).max(6);
+    let columns = profiles.len();
+    let mut text = format!("{rows} rows, {columns} {}\n\n", if columns == 1 { "column" } else { "columns" });
     text.push_str(&format!(
         "{:width$}  {:8}  {:>9}  {:>8}  {:10}  why\n",
         "column", "type", "different", "missing", "role"
     ));
     for profile in profiles {
         let role = profile.role.map_or("omitted", |role| role.name());
+        let mut name = profile.name.as_str();
+        if name.chars().count() > NAME_CHARS_MAX {
+            text.push_str(name);
+            text.push('\n');
+            name = "";
+        }
         text.push_str(&format!(
-            "{:width$}  {:8}  {:>9}  {:>8}  {role:10}  {}\n",
-            profile.name,
+            "{name:width$}  {:8}  {:>9}  {:>8}  {role:10}  {}\n",
             profile.kind.name(),
             profile.distinct,
             profile.missing,
@@ -69,9 +79,13 @@ fn summary(profiles: &[ColumnProfile], rows: usize, policy: &Path, hierarchies: 
         ));
     }
     let policy = policy.display();
+    let beside = match hierarchies {
+        0 => String::new(),
+        1 => " and 1 hierarchy beside it".to_owned(),
+        several => format!(" and {several} hierarchies beside it"),
+    };
     text.push_str(&format!(
-        "\nwrote {policy}{}\nnext: read it, correct the roles where they are wrong, then run\n  hedgerow publish {policy} -o release\n",
-        if hierarchies > 0 { format!(" and {hierarchies} hierarchies beside it") } else { String::new() }
+        "\nwrote {policy}{beside}\nnext: read it, correct the roles where they are wrong, then run\n  hedgerow publish {policy} -o release\n"
     ));
     text
 }

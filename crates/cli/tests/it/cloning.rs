@@ -170,6 +170,15 @@ fn a_plain_attribute_is_only_said_to_be_absent() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("`extra` is plain, and a cloned release does not have it"), "{ran:?}");
     assert!(!ran.stderr.contains("released as it is"), "{ran:?}");
+    // Coarser values of it are as absent.
+    let coarse = folder.read("policy.toml").replace(
+        "age = { role = \"quasi\" }\nextra = { role = \"plain\" }",
+        "extra = { role = \"quasi\" }\nage = { role = \"plain\", coarsen = { round = 10 } }",
+    );
+    folder.write("coarse.toml", coarse);
+    let ran = folder.run(&["publish", "coarse.toml", "-o", "coarse"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(folder.run(&["check", "coarse"]).code, Some(0));
 }
 
 #[test]

@@ -280,3 +280,18 @@ fn a_draft_protects_no_more_than_leaves_a_release_of_use() {
     let ran = folder.run(&["audit", "release"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
+
+#[test]
+fn long_names_are_on_lines_of_their_own() {
+    let folder = Folder::new();
+    let name = "Number of visits in the year before the interview";
+    let rows: String = (0..40).map(|row| format!("{},{}\n", row % 4, 20 + row)).collect();
+    folder.write("people.csv", format!("{name},age\n{rows}"));
+    let ran = folder.run(&["init", "people.csv"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let at = lines.iter().position(|line| *line == name).unwrap_or_else(|| panic!("{ran:?}"));
+    let types = |line: &str| line.find("integer").unwrap_or_else(|| panic!("{ran:?}"));
+    assert_eq!(types(lines[at + 1]), types(lines[at + 2]), "{ran:?}");
+    assert!(lines.iter().all(|line| !line.ends_with(' ')), "{ran:?}");
+}

@@ -1,11 +1,15 @@
 //! A proposed policy, tried on a part of the rows before it is written.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use hedgerow_audit::impossible::Impossible;
 use hedgerow_policy::propose::Proposal;
 use hedgerow_policy::{Method, Policy, Role};
-use hedgerow_table::{Column, Table, TableError};
+use hedgerow_publish::bind::Bound;
+use hedgerow_publish::coarsen::coarsen_table;
+use hedgerow_publish::people_whom_no_class_hides;
+use hedgerow_table::{Column, Domain, Kind, Table, TableError};
 
 use crate::folder::Folder;
 use crate::{Adversary, Audit, Compare, Compared, Error, ErrorKind, MeasureOptions, Monitor, Publish};
@@ -15,7 +19,7 @@ const TRIED_ROWS: usize = 1000;
 
 /// All rows are needed to see that rules hold for everyone among the rows that combinations of
 /// values leave; of more rows than these it would take too long.
-pub(super) const CONSISTENT_ROWS_MAX: usize = 30_000;
+pub(super) const CONSISTENT_ROWS_MAX: usize = 100_000;
 
 /// The methods that keep `consistent`; the first is tried only where it is of use without it.
 pub(super) fn consistent_methods(kept: Option<&[Compared]>) -> &'static [Method] {
@@ -78,7 +82,7 @@ impl PolicyTrial {
         let Ok(mut policy) = Policy::parse(&proposed.policy, &path) else { return Ok(None) };
         policy.publish.max_nodes = Some(NODES_MAX);
         policy.publish.max_seconds = None;
-        let rows = some_rows(table, proposed.unit.as_deref(), rows);
+        let rows = as_declared(some_rows(table, proposed.unit.as_deref(), rows), &policy);
         let part = (rows.rows as u64, table.rows as u64);
         Ok(Some(PolicyTrial { policy, rows, part, folder }))
     }
@@ -133,6 +137,50 @@ impl PolicyTrial {
         Ok((examined.is_none() || people > 0).then_some(Exposed { people, attributes, examined }))
     }
 
+    /// The protected attributes to leave out so that classes can hide everyone, the least worth
+    /// first, each with the people whom no classes hide as long as it is there. `protected` ends
+    /// with what should rather go. `None` where leaving out does not help.
+    pub(super) fn telling(&self, protected: &[String]) -> Option<Vec<(String, u64)>> {
+        let mut omitted: Vec<(String, u64)> = Vec::new();
+        loop {
+            let names: Vec<&str> = omitted.iter().map(|(name, _)| name.as_str()).collect();
+            let people = self.people_whom_no_class_hides(&names)?;
+            if people == 0 {
+                return Some(omitted);
+            }
+            let mut best: Option<(u64, &String)> = None;
+            for name in protected.iter().rev().filter(|name| !names.contains(&name.as_str())) {
+                let left = self.people_whom_no_class_hides(&[names.as_slice(), &[name]].concat())?;
+                if best.is_none_or(|(least, _)| left < least) {
+                    best = Some((left, name));
+                }
+                if left == 0 {
+                    break;
+                }
+            }
+            match best {
+                Some((_, name)) if omitted.len() + 1 < protected.len() => omitted.push((name.clone(), people)),
+                _ => return None,
+            }
+        }
+    }
+
+    /// The people whom rules with `consistent` expose however the rows are divided, when some
+    /// protected attributes are omitted.
+    fn people_whom_no_class_hides(&self, omitted: &[&str]) -> Option<u64> {
+        let policy = self.without(omitted);
+        let (rows, _) = coarsen_table(&policy, Cow::Borrowed(&self.rows)).ok()?;
+        Some(people_whom_no_class_hides(&Bound::new(&policy, &rows).ok()?) as u64)
+    }
+
+    /// The policy without some attributes and their rules.
+    fn without(&self, omitted: &[&str]) -> Policy {
+        let mut policy = self.policy.clone();
+        policy.rules.retain(|rule| !rule.protected().any(|protected| omitted.contains(&protected.as_str())));
+        policy.attributes.retain(|attribute| !omitted.contains(&attribute.name.as_str()));
+        policy
+    }
+
     /// Those of the protected attributes whose rules make the others lose more than half. They are
     /// added in their order, and stay while the release is worth something.
     pub(super) fn costly(
@@ -142,11 +190,9 @@ impl PolicyTrial {
     ) -> Result<Vec<(String, Option<f64>)>, Error> {
         let mut omitted: Vec<(String, Option<f64>)> = protected.iter().map(|name| (name.clone(), None)).collect();
         for name in protected {
-            let others: Vec<String> =
-                omitted.iter().map(|(other, _)| other.clone()).filter(|other| other != name).collect();
-            let mut policy = self.policy.clone();
-            policy.rules.retain(|rule| !rule.protected().any(|protected| others.contains(protected)));
-            policy.attributes.retain(|attribute| !others.contains(&attribute.name));
+            let others: Vec<&str> =
+                omitted.iter().map(|(other, _)| other.as_str()).filter(|other| other != name).collect();
+            let policy = self.without(&others);
             if policy.rules.is_empty() {
                 return Ok(Vec::new());
             }
@@ -167,6 +213,28 @@ pub(super) const HALF: f64 = 0.5;
 
 pub(super) fn all_lose_more_than_half(kept: &[Compared]) -> bool {
     kept.iter().all(|compared| compared.loss.as_ref().is_none_or(|loss| loss.ncp > HALF))
+}
+
+/// Rows with the types that a policy declares, as publishing reads them: codes that are numbers are
+/// texts, which have no neighbors.
+fn as_declared(mut rows: Table, policy: &Policy) -> Table {
+    let codes = |name: &str| policy.attribute(name).is_some_and(|found| found.kind == Some(Kind::Category));
+    for column in rows.columns.iter_mut().filter(|column| codes(&column.name)) {
+        let domain = &column.domain;
+        if domain.kind() == Kind::Category {
+            continue;
+        }
+        let texts: Vec<String> = (0..domain.present() as u32).map(|code| domain.text(code)).collect();
+        let missing = domain.missing_code();
+        let Ok((domain, mut map)) = Domain::from_texts(&texts, missing.is_some(), Some(Kind::Category)) else {
+            continue;
+        };
+        // The missing value is the last one.
+        map.extend(domain.missing_code());
+        column.codes = column.codes.mapped(&map, domain.cardinality());
+        column.domain = domain;
+    }
+    rows
 }
 
 /// Evenly spread rows; where they belong to units, all rows of evenly spread units.

@@ -136,9 +136,9 @@ pub fn recode(
                 break found;
             }
             progress.check()?;
-            let fails = |key: u32| failing[fields.row(&keys[key as usize])];
             let rank = |attribute: usize, key: u32| fields.judged[attribute].get(&keys[key as usize]);
-            classes = match consistent::merged(&axes, rank, &classes, fails) {
+            let row = |key: u32| fields.row(&keys[key as usize]) as u32;
+            classes = match consistent::merged(bound, consistent, &axes, rank, row, &classes, &failing) {
                 Some(merged) => merged,
                 None => return Err(Box::new(why_not(bound, judge)).into()),
             };

@@ -110,6 +110,7 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
         table.columns.iter().map(|column| Facts::of(column).described(described(column))).collect();
     let mut roles = roles::propose_roles(&facts);
     roles::omit_costly(&facts, &mut roles, &options.costly);
+    roles::omit_telling(&facts, &mut roles, &options.telling);
     let units = if options.no_unit { None } else { units::find(table, &facts, &mut roles) };
     match &units {
         // The rows of one unit agree on much that does not follow.

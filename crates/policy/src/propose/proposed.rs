@@ -37,6 +37,9 @@ pub struct ProposeOptions {
     /// Protected attributes to omit, because their rules cost too much beside the others: the loss
     /// (ncp) with the rule on a part of the rows, where a release was found at all.
     pub costly: Vec<(String, Option<f64>)>,
+    /// Protected attributes to omit, because combinations of values that do not occur tell too much
+    /// beside them: the people whom no release with them hides.
+    pub telling: Vec<(String, u64)>,
     /// Whether rules also hold for the rows that no impossible combination of values excludes.
     pub consistent: bool,
     /// The descriptions of the columns in a data dictionary, by name.
@@ -57,6 +60,7 @@ impl Default for ProposeOptions {
             one_row: false,
             no_unit: false,
             costly: Vec::new(),
+            telling: Vec::new(),
             consistent: false,
             described: HashMap::new(),
         }

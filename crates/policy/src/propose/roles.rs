@@ -213,6 +213,17 @@ pub(super) fn omit_costly(columns: &[Facts<'_>], roles: &mut [ProposedRole], cos
     }
 }
 
+/// Omits protected attributes beside which no release hides some people.
+pub(super) fn omit_telling(columns: &[Facts<'_>], roles: &mut [ProposedRole], telling: &[(String, u64)]) {
+    for (facts, role) in columns.iter().zip(roles) {
+        let Some((_, people)) = telling.iter().find(|(name, _)| *name == facts.column.name) else { continue };
+        let people = if *people == 1 { "1 person".to_owned() } else { format!("{people} people") };
+        role.role = None;
+        role.reason =
+            format!("combinations of values that do not occur would tell {people} apart in any release with it");
+    }
+}
+
 /// The protected attributes, from the one that should rather stay to the one that should rather go:
 /// what name or values decided before what is in doubt, and what differs before what agrees.
 pub(super) fn by_worth(columns: &[Facts<'_>], roles: &[ProposedRole]) -> Vec<String> {

@@ -54,6 +54,7 @@ const fn measured(because: &'static str) -> Meaning {
 /// Of a household and its members.
 pub(super) const NEIGHBORS_KNOW: &str = "neighbors know it";
 const KNOWN_TO_MANY: &str = "others know it";
+const OPINION: &str = "an opinion is private";
 
 /// Each line of words shares a meaning. Accents are folded away, so `âge` is `age`.
 const VOCABULARY: &[(Meaning, &str)] = &[
@@ -235,11 +236,11 @@ const VOCABULARY: &[(Meaning, &str)] = &[
         sensitive("a conviction or a belief is private"),
         "crime crimes offense offence offences conviction convicted arrest arrested sentence prison verdict \
          recidivism recid straftat delikt urteil crimen delito party vote voted voting politics political partei \
-         union unionmember sexual sexualorientation orientation alcohol drinking smoking smoker tabac drug druguse \
-         addiction abuse suicide violence",
+         union unionmember sexual sexualorientation orientation alcohol drinking smoke smokes smoking smoker tabac \
+         drug druguse addiction abuse suicide violence",
     ),
     (
-        sensitive("an opinion is private"),
+        sensitive(OPINION),
         "question answer response item q satisfaction opinion rating likert attitude frage antwort reponse pregunta",
     ),
     (
@@ -267,7 +268,8 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
     // The whole name first, since `date of birth` is in the vocabulary as one; then what comes
     // before the hinge.
     let several = best(&words, RUN_MAX, false).filter(|(length, _)| *length > 1);
-    let found = several
+    let found = asked(name)
+        .or(several)
         .or_else(|| hinge.and_then(|index| best(&words[..index], 1, false)))
         .or_else(|| best(&words, 1, false))
         .or_else(|| best(&words, 1, true));
@@ -276,6 +278,12 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
         Concept::Open | Concept::Quantity if coded => Meaning { concept: Concept::Nominal, ..meaning },
         _ => meaning,
     })
+}
+
+/// A question as a name: `Question 7: how satisfied are you with your work?` is not about work.
+fn asked(name: &str) -> Option<(usize, Meaning)> {
+    let (before, _) = name.split_once(':')?;
+    best(&words(before), 1, false).filter(|(_, meaning)| meaning.because == OPINION)
 }
 
 /// Whether the name says that numbers in the column are codes, not quantities.
@@ -332,7 +340,8 @@ mod tests {
         (
             "s",
             "disease, Diagnosis, diag_1, ICD10, icd_code, income, salary-class, monthlyWage, HIV, \
-             testResult, test result, medication, crime, debt, credit_score, PINCP, Einkommen, Q10A, q1, \
+             testResult, test result, Question 1: how satisfied are you with your work?, smokes, medication, crime, debt, \
+             credit_score, PINCP, Einkommen, Q10A, q1, \
              num_medications, capital-gain, vote, smoker",
         ),
         ("?", "id, name, file_name, row no, code"),

@@ -1,6 +1,6 @@
 //! The two parts of a bucketized table, its rows and its counts, are about the same people. Where
-//! not all people can be among the rows as other releases describe them, the counts alone are used;
-//! what follows then for people whose row is denied follows from no table.
+//! not all people can be among the rows as other releases describe them, the counts alone are used:
+//! a value that follows then for people whose row is denied follows from no table.
 
 use super::attacker::Part;
 use super::hypothesis::Assumption;
@@ -32,8 +32,8 @@ impl Setting<'_> {
         (alike != *standings).then_some(alike)
     }
 
-    /// What is left to people of whom one part of a table speaks and the other does not: not one
-    /// value alone.
+    /// The same, but not one value alone for people of whom one part of a table speaks and the other
+    /// does not.
     pub(super) fn unless_denied(&self, left: ValuesLeft, speak: &[bool]) -> ValuesLeft {
         if left.values.len() != 1 || self.parts().all(|(rows, counts)| speak[rows] == speak[counts]) {
             return left;

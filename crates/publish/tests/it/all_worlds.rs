@@ -3,12 +3,15 @@
 
 mod gone;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::as_read::Read;
 
 /// The values of `a`, `b`, `c` and `s`.
 pub(crate) type Person = [String; 4];
+
+const VALUES_OF_B: [&str; 3] = ["x0", "x1", ""];
+const ALL_OF_B: u64 = (1 << VALUES_OF_B.len()) - 1;
 
 /// One released table and the people who are looked for.
 #[derive(Clone)]
@@ -53,6 +56,27 @@ struct Query {
     buckets: Option<u64>,
     /// The person may be among the suppressed ones.
     anyhow: bool,
+}
+
+/// A query about a person for each of some tables, and the values of `b` that lead to it, as bits.
+#[derive(Clone)]
+struct Question {
+    of_b: u64,
+    queries: Vec<Query>,
+}
+
+/// Values that are left to a person who has one of some values of `b`, as bits.
+#[derive(Clone)]
+struct Known {
+    of_b: u64,
+    values: BTreeSet<usize>,
+}
+
+impl Known {
+    /// All of the values, and one that no table has.
+    fn nothing(values: usize) -> Known {
+        Known { of_b: ALL_OF_B, values: (0..=values).collect() }
+    }
 }
 
 impl<'a> Worlds<'a> {
@@ -214,31 +238,31 @@ impl<'a> Worlds<'a> {
     pub(crate) fn left(&self) -> Vec<Vec<BTreeSet<usize>>> {
         let strong: Vec<usize> = (0..self.tables.len()).filter(|&table| self.strong[table].is_some()).collect();
         let groups = self.divided(&strong);
-        let mut left: Vec<Vec<BTreeSet<usize>>> = vec![Vec::new(); self.people.len()];
+        let mut left: Vec<Vec<Known>> = vec![vec![Known::nothing(self.values.len())]; self.people.len()];
         let mut seen = vec![false; self.people.len()];
         let mut used: Vec<usize> = Vec::new();
         for group in &groups {
             let Some(own) = self.group(group) else { continue };
             used.extend(group);
             for (person, own) in own.into_iter().enumerate() {
-                left[person] = crossed(seen[person], &left[person], own);
                 seen[person] = true;
+                left[person] = crossed(&left[person], &own);
             }
         }
         for table in (0..self.tables.len()).filter(|table| !used.contains(table)) {
             for person in 0..self.people.len() {
                 if let Some(own) = self.weak(table, person) {
-                    left[person] = crossed(seen[person], &left[person], own);
                     seen[person] = true;
+                    left[person] = crossed(&left[person], &own);
                 }
             }
         }
-        for (person, left) in left.iter_mut().enumerate() {
-            if self.tables.iter().all(|table| table.fits[person].is_empty()) {
-                left.clear();
-            }
-        }
-        left
+        let is_nowhere = |person: usize| self.tables.iter().all(|table| table.fits[person].is_empty());
+        let sets = |(person, left): (usize, Vec<Known>)| match seen[person] && !is_nowhere(person) {
+            true => left.into_iter().map(|known| known.values).collect(),
+            false => Vec::new(),
+        };
+        left.into_iter().enumerate().map(sets).collect()
     }
 
     /// Tables that some world fits, together as far as they can be, the newest first.
@@ -309,15 +333,16 @@ impl<'a> Worlds<'a> {
     }
 
     /// The worlds of some tables; `None` when there is none.
-    fn group(&self, tables: &[usize]) -> Option<Vec<Vec<BTreeSet<usize>>>> {
+    fn group(&self, tables: &[usize]) -> Option<Vec<Vec<Known>>> {
         // By person, each combination of buckets that can be shown, with the values found so far;
         // first of those who are in every table, then of those who may have been suppressed.
         let all = 0..self.people.len();
         let requested = |person: usize| [self.questions(tables, person, false), self.questions(tables, person, true)];
         let numbers: Vec<usize> = all.clone().map(|person| requested(person)[0].len()).collect();
-        let questions: Vec<Vec<Vec<Query>>> = all.map(|person| requested(person).concat()).collect();
-        let mut left: Vec<Vec<BTreeSet<usize>>> =
-            questions.iter().map(|questions| vec![BTreeSet::new(); questions.len()]).collect();
+        let questions: Vec<Vec<Question>> = all.map(|person| requested(person).concat()).collect();
+        let unknown = |question: &Question| Known { of_b: question.of_b, values: BTreeSet::new() };
+        let mut left: Vec<Vec<Known>> =
+            questions.iter().map(|questions| questions.iter().map(unknown).collect()).collect();
         let mut any = false;
         let own = |table: usize| self.strong[table].unwrap_or(Strong { absent: 0 });
         for values in self.every_value(tables) {
@@ -327,10 +352,10 @@ impl<'a> Worlds<'a> {
             any = true;
             for (person, questions) in questions.iter().enumerate() {
                 for (question, left) in questions.iter().zip(&mut left[person]) {
-                    let new = !left.contains(&values[person]);
-                    let mut each = tables.iter().zip(question);
+                    let new = !left.values.contains(&values[person]);
+                    let mut each = tables.iter().zip(&question.queries);
                     if new && each.all(|(&table, &query)| self.fit(table, own(table), &values, Some(query))) {
-                        left.insert(values[person]);
+                        left.values.insert(values[person]);
                     }
                 }
             }
@@ -340,20 +365,19 @@ impl<'a> Worlds<'a> {
         // Who cannot be in every table was suppressed in one.
         let left = left.into_iter().zip(numbers).zip(truth).map(|((mut in_all, number), truth)| {
             let mut anyhow = in_all.split_off(number);
-            [&mut in_all, &mut anyhow].into_iter().for_each(|sets| sets.retain(|set| set.contains(&truth)));
+            [&mut in_all, &mut anyhow].into_iter().for_each(|sets| sets.retain(|known| known.values.contains(&truth)));
             if in_all.is_empty() { anyhow } else { in_all }
         });
         any.then(|| left.collect())
     }
 
     /// One for each value of `b`: who knows it knows which buckets it leaves in every table.
-    fn questions(&self, tables: &[usize], person: usize, anyhow: bool) -> Vec<Vec<Query>> {
+    fn questions(&self, tables: &[usize], person: usize, anyhow: bool) -> Vec<Question> {
         let is_shown = |table: usize| {
             let own = &self.tables[table];
             let away = anyhow && self.strong[table].is_some_and(|strong| strong.absent > 0);
             own.shown && !own.fits[person].is_empty() && !away
         };
-        let values = tables.iter().map(|&table| self.tables[table].covering.len()).max().unwrap_or(0);
         let of_value = |value: usize| -> Option<Vec<Option<u64>>> {
             let of = |&table: &usize| match is_shown(table) {
                 true => Some(self.of_value(table, person, value)).filter(|set| *set != 0).map(Some),
@@ -361,11 +385,16 @@ impl<'a> Worlds<'a> {
             };
             tables.iter().map(of).collect()
         };
-        let mut questions: Vec<Vec<Option<u64>>> = (0..values).filter_map(of_value).collect();
-        questions.sort_unstable();
-        questions.dedup();
+        let mut questions: BTreeMap<Vec<Option<u64>>, u64> = BTreeMap::new();
+        for value in 0..VALUES_OF_B.len() {
+            if let Some(own) = of_value(value) {
+                *questions.entry(own).or_default() |= 1 << value;
+            }
+        }
         let query = |buckets: Option<u64>| Query { person, buckets, anyhow };
-        questions.into_iter().map(|own| own.into_iter().map(query).collect()).collect()
+        let question =
+            |(own, of_b): (Vec<Option<u64>>, u64)| Question { of_b, queries: own.into_iter().map(query).collect() };
+        questions.into_iter().map(question).collect()
     }
 
     /// The buckets that a person with a value of `b` can be in, as bits.
@@ -377,7 +406,7 @@ impl<'a> Worlds<'a> {
 
     /// The buckets that a person can be in, for each value of `b` that who knows it can know.
     fn shown_to(&self, table: usize, person: usize) -> Vec<u64> {
-        let all = 0..self.tables[table].covering.len();
+        let all = 0..VALUES_OF_B.len();
         let mut sets: Vec<u64> = all.map(|value| self.of_value(table, person, value)).filter(|set| *set != 0).collect();
         sets.sort_unstable();
         sets.dedup();
@@ -386,7 +415,7 @@ impl<'a> Worlds<'a> {
 
     /// The statements of a table about one person and about no other; `None` where they are not in
     /// it.
-    fn weak(&self, table: usize, person: usize) -> Option<Vec<BTreeSet<usize>>> {
+    fn weak(&self, table: usize, person: usize) -> Option<Vec<Known>> {
         let own = &self.tables[table];
         let buckets: BTreeSet<usize> = own.fits[person].iter().map(|&class| own.classes[class].1).collect();
         let truth = self.code(&self.people[person][3]);
@@ -396,21 +425,23 @@ impl<'a> Worlds<'a> {
             return None;
         }
         let of = |bucket: usize| (0..self.values.len()).filter(move |&value| own.counts[bucket][value] > 0);
-        Some(match own.shown {
-            true => {
-                let sets = self.shown_to(table, person).into_iter();
-                let sets = sets.filter(|set| true_ones.iter().any(|bucket| set >> bucket & 1 == 1));
-                sets.map(|set| buckets.iter().filter(|bucket| set >> **bucket & 1 == 1).flat_map(|&b| of(b)).collect())
-                    .collect()
-            }
-            false => vec![buckets.into_iter().flat_map(of).collect()],
-        })
+        let left = |set: u64| -> BTreeSet<usize> {
+            buckets.iter().filter(|bucket| set >> **bucket & 1 == 1).flat_map(|&bucket| of(bucket)).collect()
+        };
+        if !own.shown {
+            return Some(vec![Known { of_b: ALL_OF_B, values: left(u64::MAX) }]);
+        }
+        let is_so = |set: &u64| true_ones.iter().any(|bucket| set >> bucket & 1 == 1);
+        let sets = self.shown_to(table, person).into_iter().filter(is_so);
+        let with = |set: u64| (0..VALUES_OF_B.len()).filter(move |&value| self.of_value(table, person, value) == set);
+        let known = |set: u64| Known { of_b: with(set).fold(0, |all, value| all | 1 << value), values: left(set) };
+        Some(sets.map(known).collect())
     }
 }
 
 /// By value of `b`, the classes that cover it.
 fn by_b(read: &Read) -> Vec<Vec<usize>> {
-    ["x0", "x1", ""].map(|b| read.classes_by(&["", b, "", ""].map(str::to_owned), &["b"])).to_vec()
+    VALUES_OF_B.map(|b| read.classes_by(&["", b, "", ""].map(str::to_owned), &["b"])).to_vec()
 }
 
 /// The classes of two tables that have a value of `b` in common.
@@ -423,12 +454,13 @@ fn meeting(one: &Read, two: &Read) -> BTreeSet<(usize, usize)> {
         .collect()
 }
 
-fn crossed(seen: bool, before: &[BTreeSet<usize>], own: Vec<BTreeSet<usize>>) -> Vec<BTreeSet<usize>> {
-    if !seen {
-        return own;
-    }
-    let both = before.iter().flat_map(|one| own.iter().map(move |two| one.intersection(two).copied().collect()));
-    both.filter(|set: &BTreeSet<usize>| !set.is_empty()).collect()
+/// Every two that some value of `b` leads to.
+fn crossed(before: &[Known], own: &[Known]) -> Vec<Known> {
+    let met = |one: &Known, two: &Known| {
+        let both = Known { of_b: one.of_b & two.of_b, values: one.values.intersection(&two.values).copied().collect() };
+        (both.of_b != 0 && !both.values.is_empty()).then_some(both)
+    };
+    before.iter().flat_map(|one| own.iter().filter_map(move |two| met(one, two))).collect()
 }
 
 /// Places people one after the other, each in a class that fits or, as often as `absent` says,

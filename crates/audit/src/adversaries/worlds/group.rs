@@ -61,7 +61,7 @@ impl<'a> TableGroup<'a> {
         Some(self.problem.profiles[self.profile(case, person)].presence[side])
     }
 
-    /// What the attacker is shown of a profile.
+    /// The places of a profile that the attacker is shown.
     fn shown(&self, profile: &PeopleProfile, shown: &[(u32, u32)]) -> Vec<Shown> {
         let of = |&(side, bucket): &(u32, u32)| Shown {
             table: self.tables[side as usize],

@@ -1,10 +1,9 @@
 //! Rows that show a column which is known of everyone, though the list of people lacks it.
 //!
 //! By a column that some release describes people by, the attacker knows everyone. A list that
-//! lacks
-//! it is the auditor's and not the attacker's: to who knows the column it is a quasi-identifier of
-//! every table that shows it, and so it is read as one. Which class of these a person is in is then
-//! asked as of every column that the list lacks.
+//! lacks it is the auditor's and not the attacker's: to who knows the column it is a
+//! quasi-identifier of every table that shows it, and so it is read as one. Which class of these a
+//! person is in is then asked as of every column that the list lacks.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
@@ -28,8 +27,7 @@ pub(super) fn lacked(protect: &str, released: &[Released<'_>], people: &Table) -
 }
 
 /// The classes of a table where such columns are quasi-identifiers of it; `None` where it shows
-/// none
-/// of them row by row.
+/// none of them row by row.
 pub(super) fn by_known_columns(table: &Released<'_>, lacked: &[String]) -> Option<ReleasedClasses> {
     let rows = table.rows?;
     let own: Vec<String> = lacked.iter().filter(|name| is_beside(table, name)).cloned().collect();

@@ -37,7 +37,10 @@ impl LeftRecords {
             }
         }
         // Who was suppressed in every table that says the value, and is linked to no row of them.
-        if let [(u32::MAX, ..)] = values[..] {
+        // So it is where all that they say of it is that it may be any.
+        if let [(value, ..)] = values[..]
+            && (value == u32::MAX || tables.is_any(value))
+        {
             return ValuesLeft { is_unsaid: true, ..ValuesLeft::nothing(people) };
         }
         ValuesLeft {

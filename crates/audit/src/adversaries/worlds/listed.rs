@@ -180,6 +180,11 @@ impl Setting<'_> {
             exposed = exposed.max(outcome.exposed(&self.cases));
             fewest.offer(outcome, part_of);
         }
+        if let Some(alike) = self.with_parts_alike(&standings) {
+            let outcome = self.outcome(alike, means)?.1;
+            exposed = exposed.max(outcome.exposed(&self.cases));
+            fewest.offer(outcome, part_of);
+        }
         for others in ways.into_iter().flat_map(|ways| ways.tried) {
             let (standings, outcome) = self.outcome(others, means)?;
             if let Some(gone) = &mut gone {
@@ -189,17 +194,6 @@ impl Setting<'_> {
             fewest.offer(outcome, part_of);
         }
         Ok(Examined { standings, stayed, fits, exposed })
-    }
-
-    /// Rows and counts of a bucketized table are about the same people; where not everyone is in
-    /// it, or others are, it is not used that whoever is in one is in the other.
-    fn not_used_of_rows(&self, standings: &[Assumption]) -> Option<String> {
-        let is_whole = |own: &Assumption| *own == Assumption::Everyone { absent: 0, unlisted: 0 };
-        let rows = standings.iter().enumerate().filter(|(table, _)| self.tables.is_rows(*table));
-        let names: Vec<&str> =
-            rows.filter(|(_, own)| !is_whole(own)).map(|(table, _)| self.tables.tables[table].name).collect();
-        let names = names.join(" and ");
-        (!names.is_empty()).then(|| format!("not all people, or others too, are among the rows of {names} by bucket"))
     }
 
     fn standings(&self, cases: &[Case], progress: &dyn Progress) -> Result<Vec<Assumption>, TableError> {

@@ -27,29 +27,28 @@
 //!    is, and its statement of a person is the value (`parts`). Known is what some table describes
 //!    people by. Other columns of the list are not: a list also has true values.
 //! 3. *Not known, and shown by several tables, by one of them beside its classes.* It is a column
-//!    of
-//!    the statements. A record is one statement of each table, or none, that have a value of each
-//!    column in common, so that a person whom each table can give its statement of the record has
-//!    one value of each column, and the other way round (`records`). A table can be silent only
+//!    of the statements. A record is one statement of each table, or none, that have a value of
+//!    each column in common, so that a person whom each table can give its statement of the record
+//!    has one value of each column, and the other way round (`records`). A table can be silent only
 //!    about a record that it does not determine, and no person who has that record is in it then.
 //! 4. *Not known, and in one table alone.* Every row has its own value, and no other table has
 //!    it: the person who gets the row gets the value. Nothing is lost without the column.
 //! 5. *Not known, since the list lacks it, and described people by in several tables alone.* To an
 //!    attacker who has the list and no more, which classes of two tables a person can be in at once
 //!    is not used, and the finding is not exact where it says something (`tells_apart`). An
-//!    attacker
-//!    who knows the column is asked about each class, or each two that have a value in common
-//!    ([`setting`]), and again about all people in every way (`lacking`).
+//!    attacker who knows the column is asked about each class, or each two that have a value in
+//!    common ([`setting`]), and again about all people in every way (`lacking`).
 //! 6. *The same, shown beside the classes of another table.* Who knows the column knows a row: that
 //!    table describes people by it too, and is read so (`known_rows`). To who has the list alone it
 //!    is as in 3, and the finding is not exact, for others know it.
 //! 7. *The rows of classes and buckets* are the sizes and counts of the problem. Rows and counts of
 //!    a bucketized table are two tables that the number of the bucket links (`parts`). Where that
-//!    cannot be used, the finding is not exact (`counted_apart`, `undivided`,
-//!    `not_used_of_rows`).
+//!    cannot be used, the finding is not exact (`counted_apart`, `undivided`, `not_used_of_rows`),
+//!    and one value that follows of a person whom one of the two denies is not said
+//!    (`rows_and_counts`).
 //!
-//! Who is in which table is assumed, and said (`assumed`): it is not concluded. An assumption that
-//! leaves no world is dropped, and what is then left is not exact: of tables that contradict each
+//! The people in each table are assumed, and said (`assumed`): that is not concluded. An assumption
+//! that leaves no world is dropped, and what is then left is not exact: of tables that contradict each
 //! other, only some are taken together (`outcome`), and people to whom nothing is left at all were
 //! not judged by fewer tables (`left`). Tables that were omitted, and rows that were not linked,
 //! say
@@ -57,8 +56,9 @@
 //! leaves the finding not exact where it was reached.
 //!
 //! True values decide two things only: who can be in a table, and whether what follows is true.
-//! Who does not know them may take everyone to be in a table which these deny. What follows of the
-//! protected value counts where it is the true one, whatever the list says of other columns.
+//! An attacker who lacks them may take everyone to be in a table which these deny. A conclusion
+//! about the protected value counts where it is the true one, whatever the list says of other
+//! columns.
 
 mod apart;
 mod attacker;
@@ -78,6 +78,7 @@ mod listed;
 mod parts;
 mod person;
 mod records;
+mod rows_and_counts;
 mod setting;
 mod statements;
 mod tables;

@@ -151,7 +151,7 @@ impl Setting<'_> {
         for other in alternatives.unwrap_or_default() {
             left.take_fewer(self.grouped(other.left, case, &speak));
         }
-        left
+        self.unless_denied(left, &speak)
     }
 
     /// The statements of a table about the person looked for and about no other. `None` where they

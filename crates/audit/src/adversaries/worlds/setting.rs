@@ -32,7 +32,7 @@ pub(super) struct Setting<'a> {
     pub(super) is_truth_cut: bool,
     /// Labels of columns that the list lacks overlap: who knows the columns may not know the class.
     pub(super) overlapping: bool,
-    /// What was found of classes that someone is shown together.
+    /// Earlier findings about classes that someone is shown together.
     meeting: Meeting,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Setting<'a> {
     }
 
     /// Whether a record can be true of the people of a case; `None` where nothing is known of it.
-    /// Who does not know the true values, and takes people to be where these deny it, is right
+    /// An attacker without the true values, who takes people to be where these deny it, is right
     /// about the value all the same where it is theirs: `by_value` asks for nothing else.
     pub(super) fn is_true(&self, case: usize, by_value: bool) -> Option<Box<dyn Fn(u32) -> bool + '_>> {
         if by_value {

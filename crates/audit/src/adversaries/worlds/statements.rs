@@ -109,6 +109,11 @@ impl Labels {
         label != ANY && !self.is_wild(label) && self.covers[label as usize].is_none()
     }
 
+    /// Whether a label covers every value.
+    pub(super) fn is_any(&self, label: u32) -> bool {
+        self.covers.get(label as usize).is_some_and(|cover| *cover == Some(Cover::Everything))
+    }
+
     /// The label of the values under both; `None` where there is none.
     pub(super) fn meet(&mut self, one: u32, two: u32) -> Option<u32> {
         if one == two || two == ANY {

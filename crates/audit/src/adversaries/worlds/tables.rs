@@ -176,6 +176,11 @@ impl<'a> AttributeTables<'a> {
         self.contents.borrow_mut().labels[0].meet(one, two).is_some()
     }
 
+    /// Whether a label of the protected attribute covers every value.
+    pub(super) fn is_any(&self, label: u32) -> bool {
+        self.contents.borrow().labels[0].is_any(label)
+    }
+
     pub(super) fn text(&self, label: u32) -> String {
         self.contents.borrow().labels[0].text(label).to_owned()
     }

@@ -101,3 +101,15 @@ fn what_contradicts_itself_is_not_exact() {
     let people = table(&["a"], &[["0"], ["0"], ["0"]]);
     assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![], false));
 }
+
+/// The first release says of the first person's `s` that it may be any: no attacker is certain of that.
+#[test]
+fn a_label_that_covers_every_value_is_no_certainty() {
+    let one = [["", "2", "0", "*", "t0"], ["2", "1", "1", "s0", "t1"]];
+    let one = Made::new(&["a", "b", "c", "s", "t"], &["b", "s"], &one, 1);
+    let two = Made::new(&["a", "s", "t"], &["a"], &[["2..3", "s0", "t1"]], 1);
+    let people = table(&["a", "b", "c", "s"], &[["", "2", "0", "s0"], ["2", "1", "1", "s0"]]);
+    for columns in [Columns::Listed, Columns::All] {
+        assert_eq!(attacked("s", &[&one, &two], &people, columns), (vec![1], false));
+    }
+}

@@ -109,7 +109,7 @@ impl Case {
         Table::from_records(header, rows.iter().map(|row| row.iter().map(Some)), &options).unwrap()
     }
 
-    /// With the dependency declared: small tables are no evidence of any.
+    /// With the dependency declared, since small tables do not show any.
     fn policy(&self, accept: bool) -> Policy {
         let accept = if accept { "accept = \"printed in every atlas\"\n" } else { "" };
         let text = format!("{}[[dependency]]\nfrom = [\"county\"]\nto = \"region\"\n{accept}", self.text);

@@ -47,13 +47,12 @@
 //!    and one value that follows of a person whom one of the two denies is not said
 //!    (`rows_and_counts`).
 //!
-//! The people in each table are assumed, and said (`assumed`): that is not concluded. An assumption
-//! that leaves no world is dropped, and what is then left is not exact: of tables that contradict each
-//! other, only some are taken together (`outcome`), and people to whom nothing is left at all were
-//! not judged by fewer tables (`left`). Tables that were omitted, and rows that were not linked,
-//! say
-//! so too (`not_linked`). Everything else that is not decided comes from limits, each of which
-//! leaves the finding not exact where it was reached.
+//! The people in each table are assumed, and said (`assumed`): that is not concluded. An
+//! assumption that leaves no world is dropped, and what is then left is not exact: of tables that
+//! contradict each other, only some are taken together (`outcome`), and people to whom nothing is
+//! left at all were not judged by fewer tables (`left`). Tables that were omitted, and rows that
+//! were not linked, say so too (`not_linked`). Everything else that is not decided comes from
+//! limits, each of which leaves the finding not exact where it was reached.
 //!
 //! True values decide two things only: who can be in a table, and whether what follows is true.
 //! An attacker who lacks them may take everyone to be in a table which these deny. A conclusion

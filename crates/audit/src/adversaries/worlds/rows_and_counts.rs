@@ -32,8 +32,8 @@ impl Setting<'_> {
         (alike != *standings).then_some(alike)
     }
 
-    /// The same, but not one value alone for people of whom one part of a table speaks and the other
-    /// does not.
+    /// The same, but not one value alone for people of whom one part of a table speaks and the
+    /// other does not.
     pub(super) fn unless_denied(&self, left: ValuesLeft, speak: &[bool]) -> ValuesLeft {
         if left.values.len() != 1 || self.parts().all(|(rows, counts)| speak[rows] == speak[counts]) {
             return left;

@@ -102,7 +102,8 @@ fn what_contradicts_itself_is_not_exact() {
     assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![], false));
 }
 
-/// The first release says of the first person's `s` that it may be any: no attacker is certain of that.
+/// The first release says of the first person's `s` that it may be any: no attacker is certain of
+/// that.
 #[test]
 fn a_label_that_covers_every_value_is_no_certainty() {
     let one = [["", "2", "0", "*", "t0"], ["2", "1", "1", "s0", "t1"]];

@@ -114,6 +114,8 @@ fn wheel(folder: &Path) -> PathBuf {
     let module = built().join(format!("{prefix}_hedgerow{suffix}"));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    // maturin asks about the packages of every target, and a build downloads those of its own.
+    succeed(Command::new(&cargo).args(["fetch", "--quiet", "--locked", "--manifest-path"]).arg(&manifest));
     let id = succeed(Command::new(&cargo).args(["pkgid", "--offline", "--manifest-path"]).arg(&manifest));
     let target = json!({
         "name": "_hedgerow", "kind": ["cdylib"], "crate_types": ["cdylib"], "edition": "2024",

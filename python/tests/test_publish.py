@@ -163,10 +163,10 @@ def test_releases_of_others_are_named_in_the_call(patients, tmp_path, monkeypatc
     )
     for file in ("data.csv", "datapackage.json"):
         assert (called.path / file).read_bytes() == (named.path / file).read_bytes(), file
-    # Without any in the policy, and by a path from the current directory.
+    # By a path from the current directory.
     monkeypatch.chdir(tmp_path)
-    release = hr.publish(patients, hr.Policy(attributes, rules), community=["first"], progress=False)
-    assert release.check([hr.Release.open("first")]).holds
+    release = hr.publish(patients, alone, community=["second"], progress=False)
+    assert release.check([hr.Release.open("first"), hr.Release.open("second")]).holds
     with pytest.raises(hr.HedgerowError, match="no-such-release"):
         hr.publish(patients, alone, community=["no-such-release"], progress=False)
 

@@ -438,7 +438,7 @@ def audit(
     :param policy: the policy that describes the columns of ``people``, and how its releases were made
     :param catalog: a catalog, all of whose releases are audited too
     :param adversaries: some of ``ADVERSARIES``; without it all that apply
-    :param l: the fewest sensitive values that may be left for a person; fewer are a breach (2 if nothing is given)
+    :param l: the fewest sensitive values that may be left for a person; fewer are a breach (2 if not given)
     :param k: the fewest rows that may be left for a person
     :param confidence: the highest confidence in a person's sensitive value that is not a breach
     """

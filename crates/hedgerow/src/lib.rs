@@ -72,8 +72,8 @@
 //!
 //! | situation | start at |
 //! |---|---|
-//! | others have published about the same people, and you have their releases | [`[community]` and cross-release l-diversity](#others-releases-are-known) |
-//! | others publish, and you cannot see it | [ε-cloning](#others-releases-are-unknown) |
+//! | others' releases are known | [`[community]` and cross-release l-diversity](#others-releases-are-known) |
+//! | others publish what you cannot see | [ε-cloning](#others-releases-are-unknown) |
 //! | the sensitive value is a number | [(δ,l)-diversity, (ε,m)-anonymity](#the-sensitive-value-is-a-number) |
 //! | an attribute is known in one rule and protected in another | [guardian normal form](#many-rules-at-once) |
 //! | several custodians publish together | [`federation`](#several-custodians-publish-together) |

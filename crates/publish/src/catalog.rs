@@ -301,7 +301,8 @@ impl CatalogAudit {
         let mut names: Vec<String> = open.iter().filter_map(|finding| finding.protect.clone()).collect();
         names.dedup();
         let problem = format!("the audit did not decide everything about `{}`{why}", names.join("`, `"));
-        let hint = "an attacker may be certain of more: omit what other releases also show, or publish it in less detail";
+        let hint =
+            "an attacker may be certain of more: omit what other releases also show, or publish it in less detail";
         let warning = InputError::new(policy.path.display().to_string(), problem, hint);
         Some(warning.about("undecided", names, None))
     }

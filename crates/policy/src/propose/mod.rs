@@ -96,7 +96,7 @@ pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
         }
     }
     if table.rows < 2 {
-        let hint = "nobody can hide in it: give the data of all people";
+        let hint = "one person cannot be hidden: give the data of all people";
         return Err(InputError::new(path, "the table has a single row: no policy protects anyone", hint));
     }
     Ok(())

@@ -66,7 +66,8 @@
 //! bug.
 //!
 //! Complete programs are in the folder `examples` of the crate. The `hedgerow` command uses nothing
-//! but this crate. Terms are defined in `docs/glossary.md`, the keys of a policy in `docs/policy.md`.
+//! but this crate. Terms are defined in `docs/glossary.md`, the keys of a policy in
+//! `docs/policy.md`.
 //!
 //! # Five situations beyond one table
 //!

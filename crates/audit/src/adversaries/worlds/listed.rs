@@ -4,7 +4,8 @@ use hashbrown::HashMap;
 use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
-use super::attacker::Attacker;
+use super::attacker::{Attacker, Part};
+use super::by_columns::ByColumns;
 use super::fewest::{AssumptionOutcome, Fewest, Solution};
 use super::gone::Gone;
 use super::group::TableGroup;
@@ -24,19 +25,26 @@ const DIVIDED_MAX: usize = 4;
 /// Why tables are divided into groups.
 const NO_WORLD: &str = "no table fits all releases with every person in each";
 
+/// Why a table that everyone could be in is not taken to have everyone.
+const NOT_AS_KNOWN: &str = "not all people can be in each release as the list of people describes them";
+
 /// Why nothing is left for some people.
 const NOTHING_LEFT: &str =
     "what the releases say of some people contradicts each other, and what fewer releases say of them was not judged";
 
+/// Why more may be left out for people who may be among suppressed rows.
+const SUPPRESSED: &str = "who cannot be in all releases may be among the suppressed rows of any, and was not looked for in each of the others";
+
 /// Rows that an explanation lists.
 const ROWS_MAX: usize = 20;
 
+/// Examines people; of each, the value that alone is left is returned, where one is.
 pub(super) fn run(
     finding: &mut Finding,
     tables: &AttributeTables<'_>,
-    people: &Table,
+    (people, by_columns): (&Table, Option<&ByColumns<'_>>),
     attacker: Attacker<'_>,
-) -> Result<Fits, TableError> {
+) -> Result<(Fits, Vec<Option<String>>), TableError> {
     let setting = Setting::new(tables, people, attacker)?;
     let ln_prior: Vec<f64> = match attacker.prior {
         [] => Vec::new(),
@@ -91,6 +99,10 @@ pub(super) fn run(
     finding.people = people.rows as u64;
     let mut tally = PeopleTally::new();
     tally.leave_open(setting.leave_out_false_values(&mut fewest));
+    let denied = by_columns.map_or(0, |by_columns| by_columns.leave_out_denied(&setting, &mut fewest));
+    if denied > 0 {
+        fewest.limits.push(format!("what is left of {denied} people is denied by columns of their rows"));
+    }
     let (mut nowhere, mut lost) = (0u64, 0u64);
     for (left, case) in fewest.left.iter().zip(&setting.cases) {
         let people = if left.values.is_empty() { left.people } else { 0 };
@@ -108,6 +120,9 @@ pub(super) fn run(
     }
     let is_said = tally.open > 0;
     tally.finish(finding, &fewest.limits);
+    if !fits {
+        finding.details.insert("exact".to_owned(), json!(false));
+    }
     if !is_said && fewest.limits.iter().any(|limit| limit == NO_WORLD) {
         finding.note(format!("{NO_WORLD}: those are taken together that some table fits"));
     }
@@ -129,7 +144,7 @@ pub(super) fn run(
         }));
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
-    Ok(Fits { together: fits, lost })
+    Ok((Fits { together: fits, lost }, setting.certain(&fewest)))
 }
 
 /// The means to look for worlds.
@@ -254,18 +269,26 @@ impl Setting<'_> {
         let strong: Vec<usize> = (0..standings.len()).filter(|&table| standings[table] != Assumption::Target).collect();
         let mut limits = Vec::new();
         let mut groups = Vec::new();
-        let mut fits = true;
+        let (mut fits, mut is_less) = (true, false);
         if !strong.is_empty() {
             let together = self.solve(&strong, &standings, means)?;
             fits = !together.solved.contradiction;
+            let fitting = if fits { strong.clone() } else { self.fitting_the_list(&strong, &standings, means)? };
+            if fits || strong.len() == 1 {
+                groups.push(together);
+            } else if fitting.len() < strong.len() {
+                // A table that cannot have everyone as they are known speaks of one person alone.
+                limits.push(NOT_AS_KNOWN.to_owned());
+                groups.push(self.solve(&fitting, &standings, means)?);
+                fits = !groups[0].solved.contradiction;
+                is_less = true;
+            }
             if !fits && strong.len() > 1 {
                 limits.push(NO_WORLD.to_owned());
-                groups = self.divided(&strong, &standings, means)?;
-            } else {
-                groups.push(together);
+                groups = self.divided(&fitting, &standings, means)?;
             }
         }
-        let is_cut = groups.iter().any(|group| group.solved.is_cut);
+        let is_cut = is_less || groups.iter().any(|group| group.solved.is_cut);
         limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
         let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
@@ -273,6 +296,11 @@ impl Setting<'_> {
         let mut left: Vec<(ValuesLeft, u32)> = left.collect();
         if left.iter().any(|(left, _)| left.values.is_empty() && !left.is_decided) {
             limits.push(NOTHING_LEFT.to_owned());
+        }
+        let may_be_away = |table: &usize| matches!(standings[*table], Assumption::Everyone { absent: 1.., .. });
+        let is_suppressed = groups.iter().any(|group| group.tables.len() > 1 && group.tables.iter().any(may_be_away));
+        if is_suppressed && left.iter().any(|(left, _)| left.values.len() > 1 && !left.is_decided) {
+            limits.push(SUPPRESSED.to_owned());
         }
         if !fits || is_cut {
             // Other tables than these may fit together too.
@@ -290,8 +318,31 @@ impl Setting<'_> {
         Ok((standings, AssumptionOutcome { left, groups, limits, fits }))
     }
 
+    /// The tables that everyone can be in as the list of people says, where it is one of them.
+    fn fitting_the_list(
+        &self,
+        strong: &[usize],
+        standings: &[Assumption],
+        means: Means<'_>,
+    ) -> Result<Vec<usize>, TableError> {
+        let Some(list) = self.list(strong) else { return Ok(strong.to_vec()) };
+        let mut fitting = Vec::with_capacity(strong.len());
+        for &table in strong {
+            let tables = [list.min(table), list.max(table)];
+            if table == list || !self.solve(&tables, standings, means)?.solved.contradiction {
+                fitting.push(table);
+            }
+        }
+        Ok(fitting)
+    }
+
+    /// The list of people among tables.
+    fn list(&self, tables: &[usize]) -> Option<usize> {
+        tables.iter().copied().find(|&table| self.tables.tables[table].part == Part::List)
+    }
+
     /// Groups of tables that some world fits, each as large as it can be made from the newest
-    /// release on.
+    /// release on, and each with the list of people.
     fn divided(
         &self,
         strong: &[usize],
@@ -299,11 +350,13 @@ impl Setting<'_> {
         means: Means<'_>,
     ) -> Result<Vec<Solution>, TableError> {
         let together = strong.len() <= DIVIDED_MAX;
+        let list = self.list(strong);
         let mut groups = Vec::new();
-        let mut left: Vec<usize> = strong.iter().rev().copied().collect();
+        let mut left: Vec<usize> = strong.iter().rev().copied().filter(|table| Some(*table) != list).collect();
         while !left.is_empty() {
-            let first = left.remove(0);
-            let mut group = self.solve(&[first], standings, means)?;
+            let mut first: Vec<usize> = list.into_iter().chain([left.remove(0)]).collect();
+            first.sort_unstable();
+            let mut group = self.solve(&first, standings, means)?;
             if group.solved.contradiction {
                 continue;
             }
@@ -394,6 +447,16 @@ impl Setting<'_> {
             Assumption::Stayed { people, .. } if people.contains(case, number) => Presence::Here,
             _ => Presence::Away,
         }
+    }
+
+    /// By row of the list, the value that alone is left.
+    fn certain(&self, fewest: &Fewest) -> Vec<Option<String>> {
+        let of_case = |left: &ValuesLeft| match left.values.as_slice() {
+            &[(value, _)] => Some(self.tables.text(value)),
+            _ => None,
+        };
+        let of_cases: Vec<Option<String>> = fewest.left.iter().map(of_case).collect();
+        self.of_person.iter().map(|&case| of_cases[case as usize].clone()).collect()
     }
 
     /// Leaves nothing to people of whom a value is left that is not theirs: how many they are.

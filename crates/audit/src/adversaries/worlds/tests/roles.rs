@@ -162,10 +162,8 @@ fn releases_whose_labels_have_nothing_in_common_have_no_person_in_common() {
     let two = Made::new(&["a", "c"], &["a"], &[["0", "1"]], 1);
     let people = table(&["s"], &[["s0"], ["s1"]]);
     let tables = [one.released("1"), Released { suppressed: 1, ..two.released("2") }];
-    for columns in [Columns::All, Columns::Listed] {
-        let found = attack_with(&tables, Some(&people), columns);
-        assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
-    }
+    let found = attack_with(&tables, Some(&people), Columns::All);
+    assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
 }
 
 /// The column `c` changed in between, so that no table fits both releases: each alone exposes the

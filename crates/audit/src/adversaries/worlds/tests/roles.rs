@@ -164,6 +164,10 @@ fn releases_whose_labels_have_nothing_in_common_have_no_person_in_common() {
     let tables = [one.released("1"), Released { suppressed: 1, ..two.released("2") }];
     let found = attack_with(&tables, Some(&people), Columns::All);
     assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+    // What the first alone says is so all the same.
+    let one = Made::new(&["a", "c", "s"], &["a"], &[["1..3", "1", "s1"], ["1..3", "0", "s1"]], 1);
+    let found = attack_with(&[one.released("1"), tables[1]], Some(&people), Columns::All);
+    assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[1][..], &json!(false)), "{found:?}");
 }
 
 /// The column `c` changed in between, so that no table fits both releases: each alone exposes the
@@ -174,4 +178,14 @@ fn what_one_release_alone_exposes_is_said_beside_one_that_contradicts_it() {
     let two = Made::new(&["b", "c", "s"], &["b"], &[["p", "k", "x"], ["q", "l", "y"]], 1);
     let people = table(&["a", "b"], &[["0", "p"], ["1", "q"]]);
     assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![0, 1], false));
+}
+
+/// Both releases have a row of `s1` that fits the person, with values of `a` that differ: they are
+/// not in both, and which of the two they are in is not known.
+#[test]
+fn rows_whose_labels_have_nothing_in_common_are_not_one_person() {
+    let one = Made::new(&["a", "b", "s"], &["a", "b"], &[["0", "x", "s0"], ["1", "x", "s1"]], 1);
+    let two = Made::new(&["a", "b", "s"], &["a", "b"], &[["0", "x", "s1"], ["1", "x", "s2"]], 1);
+    let people = table(&["b"], &[["x"]]);
+    assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![], false));
 }

@@ -4,8 +4,9 @@ use hashbrown::HashMap;
 use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
-use super::attacker::{Attacker, Part};
+use super::attacker::Attacker;
 use super::by_columns::ByColumns;
+use super::divided::DIVIDED_MAX;
 use super::fewest::{AssumptionOutcome, Fewest, Solution};
 use super::gone::Gone;
 use super::group::TableGroup;
@@ -18,9 +19,6 @@ use super::tally::{EXPLAINED_MAX, Fits, PeopleTally};
 use super::ways::{Ways, ways_to_stay};
 use crate::finding::{Explanation, Finding};
 use crate::solver::{Beside, Layers, PeopleProfile, Presence, Truth, WorldProblem, solve};
-
-/// Releases that contradict each other are divided into groups that do not, up to this number.
-const DIVIDED_MAX: usize = 4;
 
 /// Why tables are divided into groups.
 const NO_WORLD: &str = "no table fits all releases with every person in each";
@@ -149,7 +147,7 @@ pub(super) fn run(
 
 /// The means to look for worlds.
 #[derive(Clone, Copy)]
-struct Means<'p> {
+pub(super) struct Means<'p> {
     ln_prior: &'p [f64],
     progress: &'p dyn Progress,
     /// The true values, where they are known, are one of the worlds.
@@ -318,67 +316,13 @@ impl Setting<'_> {
         Ok((standings, AssumptionOutcome { left, groups, limits, fits }))
     }
 
-    /// The tables that everyone can be in as the list of people says, where it is one of them.
-    fn fitting_the_list(
-        &self,
-        strong: &[usize],
-        standings: &[Assumption],
-        means: Means<'_>,
-    ) -> Result<Vec<usize>, TableError> {
-        let Some(list) = self.list(strong) else { return Ok(strong.to_vec()) };
-        let mut fitting = Vec::with_capacity(strong.len());
-        for &table in strong {
-            let tables = [list.min(table), list.max(table)];
-            if table == list || !self.solve(&tables, standings, means)?.solved.contradiction {
-                fitting.push(table);
-            }
-        }
-        Ok(fitting)
-    }
-
-    /// The list of people among tables.
-    fn list(&self, tables: &[usize]) -> Option<usize> {
-        tables.iter().copied().find(|&table| self.tables.tables[table].part == Part::List)
-    }
-
-    /// Groups of tables that some world fits, each as large as it can be made from the newest
-    /// release on, and each with the list of people.
-    fn divided(
-        &self,
-        strong: &[usize],
-        standings: &[Assumption],
-        means: Means<'_>,
-    ) -> Result<Vec<Solution>, TableError> {
-        let together = strong.len() <= DIVIDED_MAX;
-        let list = self.list(strong);
-        let mut groups = Vec::new();
-        let mut left: Vec<usize> = strong.iter().rev().copied().filter(|table| Some(*table) != list).collect();
-        while !left.is_empty() {
-            let mut first: Vec<usize> = list.into_iter().chain([left.remove(0)]).collect();
-            first.sort_unstable();
-            let mut group = self.solve(&first, standings, means)?;
-            if group.solved.contradiction {
-                continue;
-            }
-            let mut others = Vec::new();
-            for table in left {
-                let mut tables = group.tables.clone();
-                tables.push(table);
-                tables.sort_unstable();
-                let with = if together { Some(self.solve(&tables, standings, means)?) } else { None };
-                match with.filter(|with| !with.solved.contradiction) {
-                    Some(with) => group = with,
-                    None => others.push(table),
-                }
-            }
-            groups.push(group);
-            left = others;
-        }
-        Ok(groups)
-    }
-
     /// The worlds of some tables.
-    fn solve(&self, tables: &[usize], standings: &[Assumption], means: Means<'_>) -> Result<Solution, TableError> {
+    pub(super) fn solve(
+        &self,
+        tables: &[usize],
+        standings: &[Assumption],
+        means: Means<'_>,
+    ) -> Result<Solution, TableError> {
         let mut problem = WorldProblem { values: self.tables.values(), ..WorldProblem::default() };
         for &table in tables {
             let mut side = self.sides[table].clone();

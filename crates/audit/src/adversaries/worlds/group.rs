@@ -72,14 +72,15 @@ impl<'a> TableGroup<'a> {
     }
 
     /// The records left to a person of a case, for each combination of classes that the attacker
-    /// can know; and whether they may have been suppressed. A combination in which no one can be is
+    /// can know; and whether they may have been suppressed. Whether they can be in all tables, and in
+    /// those from which they cannot be, is known beforehand. A combination in which no one can be is
     /// none. One that leaves out all records that can be true of them, where that is known, is not
     /// so: they are not in that class, or not all people are in the tables.
     pub(super) fn alternatives(
         &self,
-        case: usize,
-        person: u32,
+        (case, person): (usize, u32),
         is_true: Option<&dyn Fn(u32) -> bool>,
+        [in_all, in_some]: [bool; 2],
         can_meet: &dyn Fn(&[Shown]) -> bool,
     ) -> (Vec<Alternative>, bool) {
         let number = self.profile(case, person);
@@ -113,9 +114,12 @@ impl<'a> TableGroup<'a> {
             };
             all.into_iter().filter(is_so).collect()
         };
-        let in_all = of(false);
+        let in_all = if in_all { of(false) } else { Vec::new() };
         // Who cannot be in every table was suppressed in one: what every world gives them is known.
-        if in_all.is_empty() { (of(true), true) } else { (in_all, false) }
+        match in_all.is_empty() {
+            true => (if in_some { of(true) } else { Vec::new() }, true),
+            false => (in_all, false),
+        }
     }
 
     /// The records that a scenario leaves.

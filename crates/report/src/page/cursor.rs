@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::data::breakable;
 use crate::pictures::short;
 
 /// A value and the JSON pointer that leads to it.
@@ -87,7 +88,10 @@ impl<'a> At<'a> {
                 let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 let texts: Vec<String> = list.iter().take(LISTED_MAX).map(shown).collect();
                 let others = list.len().saturating_sub(LISTED_MAX);
-                html! { (texts.join(", ")) @if others > 0 { " and others" } }
+                html! {
+                    @for (place, text) in texts.iter().enumerate() { @if place > 0 { ", " } (breakable(text)) }
+                    @if others > 0 { " and others" }
+                }
             }
             other => html! { (other) },
         }

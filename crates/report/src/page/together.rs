@@ -19,7 +19,7 @@ pub(super) fn section(root: &At<'_>) -> Markup {
     let alone = root.items("alone").into_iter().map(|at| {
         vec![
             html! { (at.text_of("release")) },
-            html! { (at.text_of("protect")) },
+            html! { (breakable(at.text_of("protect"))) },
             at.show_of("effective_k", Show::Plain),
             at.show_of("effective_l", Show::Plain),
             at.show_of("max_confidence", Show::Percent),
@@ -27,8 +27,8 @@ pub(super) fn section(root: &At<'_>) -> Markup {
     });
     let together = root.items("combined").into_iter().map(|at| {
         vec![
-            html! { strong { "all together" } br; span.soft { (at.text_of("name")) } },
-            html! { (at.text_of("protect")) },
+            html! { span.pair { strong { "all together" } br; span.soft { (at.text_of("name")) } } },
+            html! { (breakable(at.text_of("protect"))) },
             at.show_of("effective_k", Show::Plain),
             at.show_of("effective_l", Show::Plain),
             at.show_of("max_confidence", Show::Percent),

@@ -68,21 +68,30 @@ fn a_draft_says_whom_its_own_audit_finds() {
 /// Children without incomes, some of them in institutions or fostered, of whom no poverty is known.
 /// Of the rows of a class, those without income and poverty alone can be theirs; all of these say
 /// that they see well, as children at home and adults in institutions need not.
-fn with_children_in_institutions(rows: usize) -> String {
-    let row = |row: usize| {
-        let pick = |step: usize, count: usize| row * step / 7 % count;
-        let age = row * 7 % 90;
-        let home = if row % 23 == 5 { "institution" } else { "home" };
+fn with_children_in_institutions(rows: u64) -> String {
+    let row = |row: u64| {
+        let pick = |what: u64, count: u64| mixed(row * 16 + what) % count;
+        let age = pick(0, 90);
         let is_child = age < 15;
-        let income = if is_child { String::new() } else { (5_000 + 500 * pick(37, 150)).to_string() };
-        let is_unknown = home == "institution" || (is_child && row % 31 == 3);
-        let poverty = if is_unknown { String::new() } else { (10 + pick(29, 490)).to_string() };
-        let sight = if !(is_child && is_unknown) && pick(19, 9) == 3 { "yes" } else { "no" };
-        let sex = ["f", "m"][row / 3 % 2];
-        format!("{age},{sex},{home},d{},{income},{poverty},{sight}\n", pick(41, 20))
+        let home = if pick(1, 12) == 0 { "institution" } else { "home" };
+        let income = if is_child { String::new() } else { (5_000 + 500 * pick(2, 150)).to_string() };
+        let is_unknown = home == "institution" || pick(3, 25) == 0;
+        let poverty = if is_unknown { String::new() } else { (10 + pick(4, 490)).to_string() };
+        let sight = if !(is_child && is_unknown) && pick(5, 6) == 0 { "yes" } else { "no" };
+        let sex = ["f", "m"][pick(6, 2) as usize];
+        format!("{age},{sex},{home},d{},{income},{poverty},{sight}\n", pick(7, 20))
     };
     let rows: String = (0..rows).map(row).collect();
     format!("age,sex,housing_type,district,income,poverty,sight_disability\n{rows}")
+}
+
+/// A number that looks like chance (the last step of SplitMix64).
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
+        mixed = (mixed ^ mixed >> shift).wrapping_mul(factor);
+    }
+    mixed ^ mixed >> 31
 }
 
 #[test]

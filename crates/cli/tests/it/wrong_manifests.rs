@@ -73,7 +73,6 @@ fn any_wrong_value_is_refused() {
             wrong_instead_of(manifest.pointer(place).unwrap()).into_iter().map(move |value| (place, value))
         });
         let seed = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(kind as u64);
-        let random = &mut StdRng::seed_from_u64(seed);
         for (place, value) in wrong.sample(&mut StdRng::seed_from_u64(seed), TRIED) {
             // That nothing is required of a rule's other side is what a rule may say.
             if place.ends_with("/protect") && value.is_null() || is_weaker(place, &value) {

@@ -1,6 +1,6 @@
-//! Where no table fits the releases as their columns link the rows, the protected attribute alone is
-//! compared: more tables fit then than there are. The columns still say something of each person
-//! alone, and what they deny is not said.
+//! Where no table fits the releases as their columns link the rows, the protected attribute alone
+//! is compared: more tables fit then than there are. The columns still say something of each
+//! person alone, and what they deny is not said.
 
 use std::collections::BTreeSet;
 

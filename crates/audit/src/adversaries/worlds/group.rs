@@ -72,10 +72,10 @@ impl<'a> TableGroup<'a> {
     }
 
     /// The records left to a person of a case, for each combination of classes that the attacker
-    /// can know; and whether they may have been suppressed. Whether they can be in all tables, and in
-    /// those from which they cannot be, is known beforehand. A combination in which no one can be is
-    /// none. One that leaves out all records that can be true of them, where that is known, is not
-    /// so: they are not in that class, or not all people are in the tables.
+    /// can know; and whether they may have been suppressed. Whether they can be in all tables, and
+    /// in those from which they cannot have been suppressed, is known beforehand. A combination in
+    /// which no one can be is none. One that omits all records that can be true of them, where that
+    /// is known, is not so: they are not in that class, or not all people are in the tables.
     pub(super) fn alternatives(
         &self,
         (case, person): (usize, u32),

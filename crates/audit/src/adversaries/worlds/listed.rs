@@ -30,7 +30,7 @@ const NOT_AS_KNOWN: &str = "not all people can be in each release as the list of
 const NOTHING_LEFT: &str =
     "what the releases say of some people contradicts each other, and what fewer releases say of them was not judged";
 
-/// Why more may be left out for people who may be among suppressed rows.
+/// Why more may follow about people who may be among suppressed rows.
 const SUPPRESSED: &str = "who cannot be in all releases may be among the suppressed rows of any, and was not looked for in each of the others";
 
 /// Rows that an explanation lists.

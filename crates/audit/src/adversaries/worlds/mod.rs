@@ -50,15 +50,15 @@
 //! The people in each table are assumed, and said (`assumed`): that is not concluded. An
 //! assumption that leaves no world is dropped, and what is then left is not exact. A table that
 //! cannot have everyone as the list describes them is weak. Of others that contradict each other,
-//! some are taken together, always with the list, and the rest is weak (`outcome`). Weak tables that
-//! leave nothing to a person are not about them, or some are not: what is said of that person is
-//! what the strong ones leave (`left_beside`). Tables that were omitted, and rows that were not
+//! some are taken together, always with the list, and the rest is weak (`outcome`). Weak tables
+//! that leave nothing to a person are not about them, or some are not: what is said of that person
+//! is what the strong ones leave (`left_beside`). Tables that were omitted, and rows that were not
 //! linked, say so too (`not_linked`); what the columns of a person's rows deny is not said then
 //! (`by_columns`). Labels of columns that the list lacks rule out nothing but that a person is in
 //! tables of which no rows meet (`possible`). Who cannot be in all tables, since rows were
-//! suppressed, can still be in some: that is not asked, and the finding is not exact. Everything else
-//! that is not decided comes from limits, each of which leaves the finding not exact where it was
-//! reached.
+//! suppressed, can still be in some: that is not asked, and the finding is not exact. Everything
+//! else that is not decided comes from limits, each of which leaves the finding not exact where it
+//! was reached.
 //!
 //! True values decide two things only: who can be in a table, and whether what follows is true.
 //! An attacker who lacks them may take everyone to be in a table which these deny. A conclusion

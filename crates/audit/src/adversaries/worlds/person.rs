@@ -175,8 +175,8 @@ impl Setting<'_> {
         };
         let by_group: Vec<bool> = (0..speak.len()).map(|table| speak[table] && in_group(table)).collect();
         let is_nothing = all.is_none();
-        // Where all that speak of a person contradict each other, they are not in some of those that
-        // do so of them alone. What the others leave is so whichever these are.
+        // Where all that speak of a person contradict each other, they are not in some of those
+        // that do so of them alone. What the others leave is so whichever these are.
         for (alternatives, speak, is_all) in [(all, &speak, true), (strong, &by_group, false)] {
             let mut left = left.clone();
             for other in alternatives.into_iter().flatten() {
@@ -196,8 +196,8 @@ impl Setting<'_> {
         left
     }
 
-    /// Whether a person of a case can be in all tables of a group at once, as far as columns tell it
-    /// that the list of people lacks; and in those from which they cannot have been suppressed.
+    /// Whether a person of a case can be in all tables of a group at once, as far as columns tell
+    /// it that the list of people lacks; and in those from which they cannot have been suppressed.
     fn possible(&self, (number, person): (usize, u32), group: &TableGroup<'_>) -> [bool; 2] {
         let presence = |table: usize| group.presence(number, person, table);
         let with = |own: &[Presence]| -> Vec<usize> {

@@ -36,8 +36,10 @@ pub const FILE_NAME: &str = "catalog.json";
 const BYTES_MAX: u64 = 16 << 20;
 const NAME_MAX: usize = 100;
 
+/// A release in a catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CatalogEntry {
+    /// Its name, unique in the catalog.
     pub name: String,
     /// The publisher; releases of one custodian are about the same people but for those who came
     /// and went.
@@ -279,6 +281,7 @@ pub struct CatalogAudit {
     pub releases: Vec<String>,
     /// The source's columns by which the adversary knows the people.
     pub known: Vec<String>,
+    /// The finding of each adversary.
     #[serde(rename = "adversaries")]
     pub findings: Vec<Finding>,
     /// The name of the new release in the catalog, unless it was not added.

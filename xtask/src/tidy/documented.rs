@@ -66,16 +66,15 @@ fn undocumented(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<Vec<(usiz
     let mut found = Vec::new();
     let mut defined = BTreeSet::new();
     let mut inside: Option<(&str, &str)> = None;
-    let mut is_documented = false;
+    // An attribute may stand between documentation and item, and take several lines.
+    let (mut is_documented, mut is_attribute) = (false, false);
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim_start();
         // The message of an error says what it is.
-        if trimmed.starts_with("///") || trimmed.starts_with("#[error(") {
-            is_documented = true;
-            continue;
-        }
-        // What stands between documentation and item.
-        if trimmed.starts_with("#[") || trimmed.ends_with(")]") {
+        is_documented |= trimmed.starts_with("///") || trimmed.starts_with("#[error(");
+        is_attribute |= trimmed.starts_with("#[");
+        if is_attribute || trimmed.starts_with("///") {
+            is_attribute &= !trimmed.ends_with(']');
             continue;
         }
         if !line.starts_with([' ', '}']) {
@@ -154,6 +153,14 @@ mod tests {
         let found = found("pub use hedgerow_audit::kinds::Kind;", UNDOCUMENTED);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found.iter().any(|found| found.contains("`Kind`")) && found[1].contains("`Kind::One`"), "{found:?}");
+    }
+
+    #[test]
+    fn the_message_of_an_error_is_its_documentation_also_over_several_lines() {
+        let inner = "/// Why.\npub enum Fault {\n    #[error(\n        \"lost\"\n    )]\n    Lost,\n    #[error(\"late\")]\n    Late,\n    Other,\n}\n";
+        let found = found("pub use hedgerow_audit::Fault;", inner);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("finding.rs:9: `Fault::Other`"), "{found:?}");
     }
 
     #[test]

@@ -43,8 +43,11 @@ struct Meeting {
     columns: Vec<Vec<usize>>,
     known: RefCell<HashMap<Vec<Shown>, bool>>,
     /// The same of all classes of some places, by the record that they must have.
-    of_places: RefCell<HashMap<(Vec<(usize, u32)>, Option<u32>), bool>>,
+    of_places: RefCell<HashMap<RecordAt, bool>>,
 }
+
+/// A place of each table, and the record that its people must have.
+type RecordAt = (Vec<(usize, u32)>, Option<u32>);
 
 /// More combinations of the classes of such buckets are not compared.
 const MEETING_MAX: usize = 10_000;

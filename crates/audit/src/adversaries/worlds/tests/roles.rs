@@ -189,3 +189,14 @@ fn rows_whose_labels_have_nothing_in_common_are_not_one_person() {
     let people = table(&["b"], &[["x"]]);
     assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![], false));
 }
+
+/// To who knows `b`, the first two people are not in the class `x0` of the first release: the second
+/// has one class that fits them, and it is of `x1`.
+#[test]
+fn one_class_of_a_release_tells_which_class_of_another_is_shown() {
+    let one = Made::new(&["b", "s"], &["b"], &[["x0", "s1"], ["x0", "s2"], ["x1", "s0"], ["x1", "s2"]], 1);
+    let two = [["3", "x1", "s0"], ["3", "x1", "s2"], ["0", "x0", "s1"], ["0", "x0", "s2"]];
+    let two = Made::new(&["a", "b", "s"], &["a", "b"], &two, 1);
+    let people = table(&["a"], &[["3"], ["3"], ["0"], ["0"]]);
+    assert_eq!(attacked("s", &[&one, &two], &people, Columns::All).0, [0; 0]);
+}

@@ -69,7 +69,7 @@ pub(crate) fn run_detached<T: Send + 'static>(
     let pool = rayon::ThreadPoolBuilder::new().build().map_err(internal)?;
     let (sender, mut receiver) = mpsc::channel();
     std::thread::spawn(move || {
-        // After a signal there is no receiver.
+        // The receiver is dropped after a signal.
         let _ = sender.send(pool.install(work));
     });
     loop {
@@ -82,7 +82,7 @@ pub(crate) fn run_detached<T: Send + 'static>(
     }
 }
 
-/// What a panic says may hold a private value.
+/// An error without the text of the panic, which may hold a private value.
 fn panicked() -> PyErr {
     internal("internal error: a panic (this is a bug in hedgerow; nothing was published)")
 }

@@ -21,6 +21,7 @@ pub enum Distance {
 }
 
 impl Distance {
+    /// Every distance, as policies name them.
     pub const ALL: [Distance; 3] = [Distance::Equal, Distance::Ordered, Distance::Hierarchical];
 
     pub fn name(self) -> &'static str {
@@ -43,6 +44,7 @@ pub enum NumberCloseness {
 }
 
 impl NumberCloseness {
+    /// Every reading.
     pub const ALL: [NumberCloseness; 2] = [NumberCloseness::Window, NumberCloseness::Pairwise];
 
     pub fn name(self) -> &'static str {
@@ -68,6 +70,7 @@ pub enum Change {
 }
 
 impl Change {
+    /// Every measure of change.
     pub const ALL: [Change; 4] = [Change::Variation, Change::Largest, Change::Relative, Change::Divergence];
 
     pub fn name(self) -> &'static str {

@@ -10,8 +10,8 @@ use crate::solver::{PeopleProfile, Presence, Scenario, Solved, WorldAnswer, Worl
 /// Sets of values that are distinguished for one case.
 const ALTERNATIVES_MAX: usize = 4096;
 
-/// Classes of a table in which the attacker is not shown a person, but may know that they are in one
-/// of them; more are not compared with those of other tables.
+/// Classes of a table in which the attacker is not shown a person, but may know that they are in
+/// one of them; more are not compared with those of other tables.
 const OPEN_MAX: usize = 200;
 
 /// By what the tables say of them, the values that they say the same of.

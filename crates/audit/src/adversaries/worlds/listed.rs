@@ -275,7 +275,7 @@ impl Setting<'_> {
             if fits || strong.len() == 1 {
                 groups.push(together);
             } else if fitting.len() < strong.len() {
-                // A table that cannot have everyone as they are known speaks of one person alone.
+                // A table that cannot have everyone as they are known is about one person alone.
                 limits.push(NOT_AS_KNOWN.to_owned());
                 groups.push(self.solve(&fitting, &standings, means)?);
                 fits = !groups[0].solved.contradiction;

@@ -154,8 +154,8 @@ fn a_release_that_cannot_have_everyone_as_they_are_known_has_not_everyone() {
     }
 }
 
-/// No person is in both releases, whose labels of `a` have no value in common: the row of the second
-/// says nothing of who is in the first.
+/// No person is in both releases, whose labels of `a` have no value in common: the row of the
+/// second says nothing of who is in the first.
 #[test]
 fn releases_whose_labels_have_nothing_in_common_have_no_person_in_common() {
     let one = Made::new(&["a", "c", "s"], &["a"], &[["1..3", "1", "s1"], ["1..3", "0", "s0"]], 1);
@@ -190,8 +190,8 @@ fn rows_whose_labels_have_nothing_in_common_are_not_one_person() {
     assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![], false));
 }
 
-/// To who knows `b`, the first two people are not in the class `x0` of the first release: the second
-/// has one class that fits them, and it is of `x1`.
+/// To an attacker who knows `b`, the first two people are not in the class `x0` of the first
+/// release: the second has one class that fits them, and it is of `x1`.
 #[test]
 fn one_class_of_a_release_tells_which_class_of_another_is_shown() {
     let one = Made::new(&["b", "s"], &["b"], &[["x0", "s1"], ["x0", "s2"], ["x1", "s0"], ["x1", "s2"]], 1);

@@ -184,8 +184,8 @@ impl Setting {
         for &person in at_risk.iter().filter(|person| !exposed.contains(person)) {
             assert!(self.can_follow(person as usize), "nothing leaves one value to {person}: {}", say());
         }
-        // A release more hides no person whom the others expose, unless it shows that they are not in
-        // all of these.
+        // A release more hides no person whom the others expose, unless it shows that they are not
+        // in all of these.
         let oracle = self.oracle(self.known(&lacked, None), vec![Use::Target; all.len()], false);
         let can_be_in_all = |person: &&u32| oracle.left(**person as usize).is_some();
         for without in all.iter().filter(|_| is_exact && all.len() > 1) {

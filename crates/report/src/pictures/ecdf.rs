@@ -78,14 +78,14 @@ mod tests {
     fn no_curve_goes_through_the_name_of_a_limit() {
         let points = vec![(0.11, 0.18), (0.125, 0.45), (0.14, 0.7), (0.166, 0.855), (0.2, 1.0)];
         let curves = vec![Steps { name: "a".into(), points }];
-        let limits =
-            vec![Limit { at: 1.0 / 11.0, name: "EMA 0.09 (1/11)".into() }, Limit { at: 0.2, name: "k ≥ 5".into() }];
+        let limit = |at: f64, name: &str| Limit { at, name: name.into() };
+        let limits = vec![limit(0.2, "k ≥ 5"), limit(1.0 / 11.0, "EMA 0.09 (1/11)")];
         let svg = Ecdf { curves, limits, until: Some(0.25), ..Ecdf::default() }.picture().to_svg();
         let names = marks(&svg, "text", "alarm", &["x", "y"]);
         assert_eq!(names.len(), 2, "{svg}");
-        // Left of the line at 0.2, the curve is between 0.7 and 1 of the height.
-        assert!(names[1][1] > 28.0 + 180.0 * 0.3 + 10.0, "{names:?}");
-        assert!(names[0][1] < 28.0 + 180.0 * 0.5, "nothing is in the way of the first: {names:?}");
+        let of_share = |share: f64| 28.0 + 180.0 * (1.0 - share);
+        assert!(names[0][1] > of_share(0.855) + 10.0, "the curve is at 0.855 left of the line: {names:?}");
+        assert!(names[1][1] < of_share(0.7), "and reaches 0.7 right of the other: {names:?}");
     }
 
     #[test]

@@ -110,14 +110,16 @@ fn a_draft_omits_what_tells_people_apart_in_every_release() {
 #[test]
 fn a_draft_takes_codes_for_what_they_are() {
     let folder = Folder::new();
-    let row = |row: usize| {
-        let age = row * 7 % 90;
-        let schooling = ["none", "primary", "secondary", "university", "retired"][(age / 18).min(4)];
-        let illness = ["flu", "asthma", "gout", "angina", "ulcer"][(age / 18 + row / 7 % 2).min(4)];
-        format!("{age},{},{},{schooling},{illness}\n", ["f", "m"][row / 3 % 2], 100 + row * 13 / 5 % 40 * 10)
+    let row = |row: u64| {
+        let pick = |what: u64, count: u64| mixed(row * 16 + what) % count;
+        let age = pick(0, 90);
+        let stage = (age / 18).min(4) as usize;
+        let schooling = ["none", "primary", "secondary", "university", "retired"][stage];
+        let illness = ["flu", "asthma", "gout", "angina", "ulcer"][(stage + pick(1, 2) as usize).min(4)];
+        format!("{age},{},{},{schooling},{illness}\n", ["f", "m"][pick(2, 2) as usize], 100 + 10 * pick(3, 100))
     };
-    let rare = |row: usize| format!("{},f,990,secondary,scurvy\n", 20 + row);
-    let rows: String = (0..600).map(row).chain((0..4).map(rare)).collect();
+    let rare = |row: u64| format!("{},f,990,secondary,scurvy\n", 20 + row);
+    let rows: String = (0..400).map(row).chain((0..4).map(rare)).collect();
     folder.write("people.csv", format!("age,sex,industry_code,schooling,illness\n{rows}"));
     let (warned, found) = warned_and_found(&folder, "people.csv");
     let policy = folder.read("policy.toml");

@@ -22,7 +22,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// All of them.
+    /// Every distance, as policies name them.
     pub const ALL: [Distance; 3] = [Distance::Equal, Distance::Ordered, Distance::Hierarchical];
 
     /// The name in a policy.
@@ -46,7 +46,7 @@ pub enum NumberCloseness {
 }
 
 impl NumberCloseness {
-    /// All of them.
+    /// Every reading.
     pub const ALL: [NumberCloseness; 2] = [NumberCloseness::Window, NumberCloseness::Pairwise];
 
     /// The name in a policy.
@@ -73,7 +73,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// All of them.
+    /// Every measure of change.
     pub const ALL: [Change; 4] = [Change::Variation, Change::Largest, Change::Relative, Change::Divergence];
 
     /// The name in a policy.

@@ -232,7 +232,7 @@ impl Catalog {
             return Err(InputError::new(place, format!("`{name}` cannot be the name of a folder here"), hint));
         }
         if name == FILE_NAME || self.entries.iter().any(|entry| entry.name == name) || self.folder.join(name).exists() {
-            return Err(InputError::new(place, format!("`{name}` is there already"), "give another name"));
+            return Err(InputError::new(place, format!("the catalog has `{name}` already"), "choose another name"));
         }
         Ok(())
     }
@@ -304,7 +304,8 @@ impl CatalogAudit {
         let mut names: Vec<String> = open.iter().filter_map(|finding| finding.protect.clone()).collect();
         names.dedup();
         let problem = format!("the audit did not decide everything about `{}`{why}", names.join("`, `"));
-        let hint = "an attacker may be certain of more; publish what other releases also show in less detail, or not";
+        let hint =
+            "an attacker may be certain of more: omit what other releases also show, or publish it in less detail";
         let warning = InputError::new(policy.path.display().to_string(), problem, hint);
         Some(warning.about("undecided", names, None))
     }
@@ -327,7 +328,7 @@ impl CatalogAudit {
         let names = columns.join("`, `");
         let problem = format!(
             "other releases use `{names}`, which the source lacks: the audit knows the class of one person at a time, \
-             and who knows `{names}` of everyone may be certain of more"
+             and an attacker who knows `{names}` of everyone may be certain of more"
         );
         let hint = format!("publish from a source that has `{names}`");
         let warning = InputError::new(policy.path.display().to_string(), problem, hint);

@@ -9,6 +9,7 @@ use std::ops::Deref;
 use maud::{Markup, html};
 use serde_json::Number;
 
+use super::data::breakable;
 use crate::facts::{ModelParameter, Named};
 use crate::pictures::short;
 
@@ -138,7 +139,13 @@ impl Showable for ModelParameter {
             ModelParameter::Text(text) => html! { (text) },
             ModelParameter::List(list) => {
                 let others = list.len().saturating_sub(LISTED_MAX);
-                html! { (list[..list.len() - others].join(", ")) @if others > 0 { " and others" } }
+                html! {
+                    @for (place, text) in list.iter().take(LISTED_MAX).enumerate() {
+                        @if place > 0 { ", " }
+                        (breakable(text))
+                    }
+                    @if others > 0 { " and others" }
+                }
             }
         }
     }

@@ -16,7 +16,7 @@ const EXPLANATIONS_MAX: usize = 5;
 const CHAINS_MAX: usize = 2;
 
 pub(super) fn section(report: &At<'_, ReportFacts>) -> Markup {
-    let protected = |protect: &Option<String>| html! { @if let Some(protect) = protect { (protect) } };
+    let protected = |protect: &Option<String>| html! { @if let Some(protect) = protect { (breakable(protect)) } };
     let alone = at!(report, alone).items().into_iter().map(|at| {
         vec![
             html! { (at.release) },
@@ -28,7 +28,7 @@ pub(super) fn section(report: &At<'_, ReportFacts>) -> Markup {
     });
     let together = at!(report, combined).items().into_iter().map(|at| {
         vec![
-            html! { strong { "all together" } br; span.soft { (at.name.name) } },
+            html! { span.pair { strong { "all together" } br; span.soft { (at.name.name) } } },
             protected(&at.protect),
             at!(at, effective_k).show(Show::Plain),
             at!(at, effective_l).show(Show::Plain),

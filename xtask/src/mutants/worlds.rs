@@ -112,6 +112,27 @@ pub(super) const MUTANTS: &[Mutant] = &[
         tests: WORLDS,
     },
     Mutant {
+        name: "who fits no row of a release is elsewhere",
+        file: "crates/audit/src/adversaries/worlds/listed.rs",
+        find: "for (others, is_true) in all_in {",
+        replace: "for (others, is_true) in all_in.into_iter().take(0) {",
+        tests: WORLDS,
+    },
+    Mutant {
+        name: "one row beside suppressed ones is of two people",
+        file: "crates/audit/src/adversaries/worlds/person.rs",
+        find: "[in_all && !self.is_doubtful((number, person), group), in_some]",
+        replace: "[in_all, in_some]",
+        tests: WORLDS,
+    },
+    Mutant {
+        name: "a true value of another attribute hides certainties",
+        file: "crates/audit/src/adversaries/worlds/person.rs",
+        find: "let may_differ = !self.values.is_empty() &&",
+        replace: "let may_differ = self.values.len() == usize::MAX &&",
+        tests: WORLDS,
+    },
+    Mutant {
         name: "labels with nothing in common are of one person",
         file: "crates/audit/src/adversaries/worlds/person.rs",
         find: "ways.map(|tables| self.can_be_in(&self.cases[number], &tables, None))",

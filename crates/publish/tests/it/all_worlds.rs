@@ -120,6 +120,22 @@ impl<'a> Worlds<'a> {
         Worlds { strong, ..self.clone() }
     }
 
+    /// The same where who fits no row of a table is among its suppressed rows, as far as that can
+    /// be; `None` where no world fits then.
+    pub(crate) fn with_suppressed(&self, by_truth: bool) -> Option<Worlds<'a>> {
+        let of_table = |table: usize| {
+            let own = self.strong[table]?;
+            let matched = self.tables[table].fits.iter().filter(|fits| !fits.is_empty()).count();
+            let others = (self.people.len() - matched) as u64;
+            let absent = self.tables[table].suppressed.saturating_sub(others).min(own.absent);
+            self.is_standing(table, Strong { absent }, by_truth).or(Some(own))
+        };
+        let strong: Vec<Option<Strong>> = (0..self.tables.len()).map(of_table).collect();
+        let with = Worlds { strong, ..self.clone() };
+        let tables: Vec<usize> = (0..with.tables.len()).filter(|&table| with.strong[table].is_some()).collect();
+        (with.divided(&tables) == [tables]).then_some(with)
+    }
+
     /// Where the list of people lacks a column: each way in which they can be in the classes of the
     /// tables that it tells apart, or in none. `None` where there are too many ways.
     pub(crate) fn every_known(&self) -> Option<Vec<Worlds<'a>>> {
@@ -194,7 +210,10 @@ impl<'a> Worlds<'a> {
         if matched - absent > table.rows || (all > source && matched > table.rows) {
             return None;
         }
-        let strong = Strong { absent };
+        self.is_standing(number, Strong { absent }, by_truth)
+    }
+
+    fn is_standing(&self, number: usize, strong: Strong, by_truth: bool) -> Option<Strong> {
         let truth: Vec<usize> = self.people.iter().map(|person| self.code(&person[3])).collect();
         let is_possible = match by_truth {
             true => self.fit(number, strong, &truth, None),

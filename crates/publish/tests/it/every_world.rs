@@ -360,12 +360,13 @@ struct Left {
 impl Left {
     fn of(worlds: &Worlds<'_>, stayed: &[Worlds<'_>]) -> Left {
         let believed = worlds.believed();
+        let all_in = [worlds.with_suppressed(true), believed.with_suppressed(false)];
         let mut left = Left { certain: Vec::new(), least: None, is_gone_exposed: false };
-        for each in stayed.iter().chain([worlds, &believed]) {
+        for each in stayed.iter().chain([worlds, &believed]).chain(all_in.iter().flatten()) {
             left.certain.extend(each.certain());
             left.least = left.least.into_iter().chain(each.least()).min();
         }
-        for each in stayed.iter().chain([worlds]) {
+        for each in stayed.iter().chain([worlds]).chain(&all_in[0]) {
             for values in each.gone() {
                 left.is_gone_exposed |= values.len() == 1;
                 left.least = left.least.into_iter().chain([values.len() as u64]).min();

@@ -13,8 +13,9 @@ impl Setting<'_> {
         if more > 0 { format!("{} and {more} more", texts.join(", ")) } else { texts.join(", ") }
     }
 
-    /// The assumptions in words.
-    pub(super) fn assumed(&self, standings: &[Assumption]) -> String {
+    /// The assumptions in words; of the tables `suppressed`, people whom no row fits are among the
+    /// suppressed ones.
+    pub(super) fn assumed(&self, standings: &[Assumption], suppressed: &[usize]) -> String {
         let names = |wanted: &dyn Fn(&Assumption) -> bool| -> Vec<&str> {
             let tables = self.tables.released().filter(|(table, _)| wanted(&standings[*table]));
             let mut names: Vec<&str> = tables.map(|(_, table)| table.name).collect();
@@ -33,6 +34,12 @@ impl Setting<'_> {
                 "the person looked for is not among the suppressed rows of {}, unless they must be",
                 reduced.join(" and ")
             ));
+        }
+        let of = self.tables.released().filter(|(table, _)| suppressed.contains(table));
+        let mut of: Vec<&str> = of.map(|(_, table)| table.name).collect();
+        of.dedup();
+        if !of.is_empty() {
+            parts.push(format!("a person whom no row of {} fits is among its suppressed rows", of.join(" or ")));
         }
         if !weak.is_empty() {
             parts.push(format!(

@@ -68,14 +68,33 @@ impl CasePeople {
     }
 }
 
+/// People whom no row of a table fits, where it says that rows were suppressed and has more people
+/// than are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WhoFitsNothing {
+    /// They may not be in it at all.
+    MayBeElsewhere,
+    /// They are in it, as everyone who is listed, and so among the suppressed rows.
+    WasSuppressed,
+}
+
 /// The standing of a table before anyone tried to combine it with others.
-pub(super) fn standing(side: &Side, table: usize, cases: &[Case], suppressed: u64, counterfeit: bool) -> Assumption {
+pub(super) fn standing(
+    side: &Side,
+    table: usize,
+    cases: &[Case],
+    (suppressed, counterfeit): (u64, bool),
+    others: WhoFitsNothing,
+) -> Assumption {
     let fits = |case: &&Case| !side.places[case.places[table] as usize].is_empty();
     let all: u64 = cases.iter().map(|case| u64::from(case.people)).sum();
     let matched: u64 = cases.iter().filter(fits).map(|case| u64::from(case.people)).sum();
     let rows = side.rows();
     let source = rows + suppressed;
-    let absent = most_absent((all, matched), (rows, suppressed));
+    let absent = match others {
+        WhoFitsNothing::MayBeElsewhere => most_absent((all, matched), (rows, suppressed)),
+        WhoFitsNothing::WasSuppressed => suppressed.saturating_sub(all - matched).min(matched),
+    };
     let Some(unlisted) = rows.checked_sub(matched - absent) else { return Assumption::Target };
     if counterfeit || all > source && matched > rows {
         return Assumption::Target;

@@ -10,13 +10,12 @@ use super::divided::DIVIDED_MAX;
 use super::fewest::{AssumptionOutcome, Fewest, Solution};
 use super::gone::Gone;
 use super::group::TableGroup;
-use super::hypothesis::{Assumption, Case, can_be_there, everyone, standing};
+use super::hypothesis::Assumption;
 use super::lacking::Lacking;
 use super::left::ValuesLeft;
 use super::setting::Setting;
 use super::tables::AttributeTables;
 use super::tally::{EXPLAINED_MAX, Fits, PeopleTally};
-use super::ways::{Ways, ways_to_stay};
 use crate::finding::{Explanation, Finding};
 use crate::solver::{Beside, Layers, PeopleProfile, Presence, Truth, WorldProblem, solve};
 
@@ -32,6 +31,9 @@ const NOTHING_LEFT: &str =
 
 /// Why more may follow about people who may be among suppressed rows.
 const SUPPRESSED: &str = "who cannot be in all releases may be among the suppressed rows of any, and was not looked for in each of the others";
+
+/// The reason where assumptions about suppressed rows were not tried together with others.
+const NOT_TOGETHER: &str = "people whom no row of a release fits were taken to be among its suppressed rows, but not under each further assumption";
 
 /// Rows that an explanation lists.
 const ROWS_MAX: usize = 20;
@@ -51,12 +53,11 @@ pub(super) fn run(
             (0..tables.values()).map(|record| of(&tables.text(tables.value(record, |_| true))).ln()).collect()
         }
     };
-    let people_of = || setting.cases.iter().map(|case| u64::from(case.people));
-    let mut fewest = Fewest::new(people_of());
+    let mut fewest = Fewest::new(setting.cases.iter().map(|case| u64::from(case.people)));
     let mut gone = Gone::default();
-    let Examined { standings, mut stayed, fits, .. } =
+    let Examined { standings, suppressed, mut stayed, fits, .. } =
         setting.examine(&mut fewest, None, Some(&mut gone), &ln_prior, attacker)?;
-    let mut assumed = setting.assumed(&standings);
+    let mut assumed = setting.assumed(&standings, &suppressed);
     let lacking = Lacking::new(tables, &setting.sides, people);
     let mut exposed_anyhow = 0;
     if let Some(lacking) = &lacking {
@@ -89,6 +90,9 @@ pub(super) fn run(
     }
     if setting.is_truth_cut {
         fewest.leave_open("too many rows fit what the list says of one person".to_owned());
+    }
+    if let Some(why) = setting.may_be_denied(&standings) {
+        fewest.leave_open(why);
     }
     if let Some(why) = setting.not_used_of_rows(&standings) {
         fewest.leave_open(why);
@@ -158,6 +162,8 @@ pub(super) struct Means<'p> {
 /// these are all.
 pub(super) struct Examined {
     pub(super) standings: Vec<Assumption>,
+    /// Tables among whose suppressed rows people were taken to be, since no row fits them.
+    suppressed: Vec<usize>,
     pub(super) stayed: Option<(usize, bool)>,
     /// Some world fits the first assumptions.
     fits: bool,
@@ -179,6 +185,7 @@ impl Setting<'_> {
         let means = Means { ln_prior, progress, is_true: true };
         let standings = self.standings(&self.cases, progress)?;
         let believed = self.believed(&standings, progress)?;
+        let all_in = self.with_suppressed(&standings, believed.as_deref(), progress)?;
         let (standings, first) = self.outcome(standings, means)?;
         let fits = first.fits;
         let mut exposed = first.exposed(&self.cases);
@@ -186,14 +193,32 @@ impl Setting<'_> {
             gone.examine(self, &first.groups, &standings, progress)?;
         }
         fewest.offer(first, part_of);
+        let mut suppressed = Vec::new();
+        for (others, is_true) in all_in {
+            let of: Vec<usize> = (0..others.len()).filter(|&table| others[table] != standings[table]).collect();
+            let (others, outcome) = self.outcome(others, Means { is_true, ..means })?;
+            if !outcome.fits {
+                continue;
+            }
+            suppressed.extend(of);
+            exposed = exposed.max(outcome.exposed(&self.cases));
+            if let Some(gone) = gone.as_mut().filter(|_| is_true) {
+                gone.examine(self, &outcome.groups, &others, progress)?;
+            }
+            fewest.offer(outcome, part_of);
+        }
         let ways = self.ways_to_stay(&standings, progress)?;
         let stayed = ways.as_ref().map(|ways| (ways.tried.len(), ways.all));
+        let alike = self.with_parts_alike(&standings);
+        if !suppressed.is_empty() && (ways.is_some() || alike.is_some()) {
+            fewest.leave_open(NOT_TOGETHER.to_owned());
+        }
         if let Some(believed) = believed {
             let outcome = self.outcome(believed, Means { is_true: false, ..means })?.1;
             exposed = exposed.max(outcome.exposed(&self.cases));
             fewest.offer(outcome, part_of);
         }
-        if let Some(alike) = self.with_parts_alike(&standings) {
+        if let Some(alike) = alike {
             let outcome = self.outcome(alike, means)?.1;
             exposed = exposed.max(outcome.exposed(&self.cases));
             fewest.offer(outcome, part_of);
@@ -206,55 +231,7 @@ impl Setting<'_> {
             exposed = exposed.max(outcome.exposed(&self.cases));
             fewest.offer(outcome, part_of);
         }
-        Ok(Examined { standings, stayed, fits, exposed })
-    }
-
-    fn standings(&self, cases: &[Case], progress: &dyn Progress) -> Result<Vec<Assumption>, TableError> {
-        let all = everyone(cases);
-        let mut standings = Vec::with_capacity(self.sides.len());
-        for (table, (side, released)) in self.sides.iter().zip(&self.tables.tables).enumerate() {
-            let own = standing(side, table, cases, released.suppressed, released.counterfeit);
-            let is_possible = match own {
-                Assumption::Everyone { absent, .. } => can_be_there(side, table, cases, &all, absent, progress)?,
-                _ => true,
-            };
-            standings.push(if is_possible { own } else { Assumption::Target });
-        }
-        Ok(standings)
-    }
-
-    /// The assumptions of an attacker who does not know the true values, where these deny them:
-    /// that everyone is in a table which could hold them, had they other values. The conclusions
-    /// may be true all the same.
-    fn believed(
-        &self,
-        standings: &[Assumption],
-        progress: &dyn Progress,
-    ) -> Result<Option<Vec<Assumption>>, TableError> {
-        let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
-        if !is_true || !standings.contains(&Assumption::Target) {
-            return Ok(None);
-        }
-        let unknown: Vec<Case> = self.cases.iter().map(|case| Case { truth: None, ..case.clone() }).collect();
-        let believed = self.standings(&unknown, progress)?;
-        Ok(Some(believed).filter(|believed| believed != standings))
-    }
-
-    /// Earlier releases of the newest one's custodian that not everyone is in: who can have stayed.
-    /// `None` when there is none, or true values are not known.
-    fn ways_to_stay(&self, standings: &[Assumption], progress: &dyn Progress) -> Result<Option<Ways>, TableError> {
-        let newest = self.tables.tables.last().and_then(|newest| newest.custodian);
-        let is_true = self.cases.first().is_some_and(|case| case.truth.is_some());
-        let is_own = |table: &usize| {
-            let released = &self.tables.tables[*table];
-            let is_open = standings[*table] == Assumption::Target && !self.tables.is_rows(*table);
-            is_open && released.custodian == newest && !released.counterfeit
-        };
-        let own: Vec<usize> = (0..standings.len()).filter(is_own).collect();
-        if newest.is_none() || !is_true || own.is_empty() {
-            return Ok(None);
-        }
-        ways_to_stay(&self.sides, &self.cases, &own, standings, progress).map(Some)
+        Ok(Examined { standings, suppressed, stayed, fits, exposed })
     }
 
     /// The values that the assumptions leave. Where no world fits them together, tables that some
@@ -290,7 +267,10 @@ impl Setting<'_> {
         limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
         let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
-        let left = (0..self.cases.len()).map(|case| self.fewest(case, &standings, &grouped, !means.is_true));
+        let left = (0..self.cases.len()).map(|case| match means.is_true {
+            true => self.fewest_of_true(case, &standings, &grouped),
+            false => self.fewest(case, &standings, &grouped, true),
+        });
         let mut left: Vec<(ValuesLeft, u32)> = left.collect();
         if left.iter().any(|(left, _)| left.values.is_empty() && !left.is_decided) {
             limits.push(NOTHING_LEFT.to_owned());

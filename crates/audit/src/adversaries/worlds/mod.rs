@@ -60,15 +60,25 @@
 //! else that is not decided comes from limits, each of which leaves the finding not exact where it
 //! was reached.
 //!
+//! Suppressed rows are the one place where more is supposed of a person than of the world: that the
+//! person looked for is in the table (`anyhow`). More worlds than there are make other conclusions
+//! weaker; of this one they could hide that it cannot be. So it is not supposed where a column says
+//! something of who is in the table and is not compared (`denied`). People whom no row of a table
+//! fits are among the suppressed ones, as everyone who is listed is in every table; that leaves
+//! fewer worlds, and is asked beside the weaker assumption that they are elsewhere, unless no world
+//! is left then (`with_suppressed`).
+//!
 //! True values decide two things only: who can be in a table, and whether what follows is true.
 //! An attacker who lacks them may take everyone to be in a table which these deny. A conclusion
 //! about the protected value counts where it is the true one, whatever the list says of other
-//! columns.
+//! columns (`fewest_of_true`).
 
 mod apart;
+mod assumptions;
 mod attacker;
 mod by_columns;
 mod cells;
+mod denied;
 mod description;
 mod divided;
 mod explanation;

@@ -33,6 +33,25 @@ impl Setting<'_> {
         fewest.unwrap_or((ValuesLeft::nothing(0), 0))
     }
 
+    /// The same where the list has true values. These may deny that a person is in a table, by
+    /// another column than the protected one; an attacker who does not know them takes the person
+    /// to be in it, and is right about the value all the same where it is theirs.
+    pub(super) fn fewest_of_true(
+        &self,
+        case: usize,
+        standings: &[Assumption],
+        groups: &[TableGroup<'_>],
+    ) -> (ValuesLeft, u32) {
+        let (mut left, mut person) = self.fewest(case, standings, groups, false);
+        let may_differ = !self.values.is_empty() && self.tables.columns.len() > 1;
+        if may_differ && (left.values.is_empty() || standings.contains(&Assumption::Target)) {
+            let (other, of) = self.fewest(case, standings, groups, true);
+            let is_right = !self.is_left_a_false_value(case, &other);
+            person = if is_right && left.take_fewer(other) { of } else { person };
+        }
+        (left, person)
+    }
+
     /// Why the people of a case have the one value that is left: from the classes of one group of
     /// tables, or from what each group and table leaves.
     pub(super) fn explanation(
@@ -47,17 +66,16 @@ impl Setting<'_> {
         let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
         let can_meet = |shown: &[Shown]| self.can_meet(shown);
         // What follows from people who are not where they are taken to be has their value alone.
-        let truth = self.is_true(number, false);
-        let found = |group: &TableGroup<'_>, by: Option<&dyn Fn(u32) -> bool>| {
-            group.alternatives((number, person), by, self.possible((number, person), group), &can_meet)
-        };
-        let is_left = |group: &TableGroup<'_>, by: Option<&dyn Fn(u32) -> bool>| !found(group, by).0.is_empty();
-        let by_value = !grouped.iter().all(|group| is_left(group, truth.as_deref()));
+        let by_value = self.left((number, person), &grouped, false).values.len() != 1;
         let is_true = self.is_true(number, by_value);
+        let found = |group: &TableGroup<'_>| {
+            let possible = self.possible((number, person), group);
+            group.alternatives((number, person), is_true.as_deref(), possible, &can_meet)
+        };
         let speak = self.speak((number, person), &grouped.iter().collect::<Vec<_>>(), by_value);
         for (group, group_of) in groups.iter().zip(&grouped) {
             let profile = group_of.profile(number, person);
-            let (own, anyhow) = found(group_of, is_true.as_deref());
+            let (own, anyhow) = found(group_of);
             let own: Vec<ValuesLeft> = own.into_iter().map(|own| self.grouped(own.left, case, &speak)).collect();
             if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
                 let records: Vec<u32> = own.iter().flat_map(|own| own.records.iter().copied()).collect();
@@ -140,6 +158,7 @@ impl Setting<'_> {
         let can_meet = |shown: &[Shown]| self.can_meet(shown);
         let mut strong: Option<Vec<Alternative>> = None;
         let mut anyhow = false;
+        let is_doubtful = group.is_some_and(|group| self.is_doubtful((number, person), group));
         if let Some(group) = group {
             let is_true = self.is_true(number, by_value);
             let possible = self.possible((number, person), group);
@@ -148,7 +167,7 @@ impl Setting<'_> {
             if found.0.is_empty() {
                 // What follows is not true of them; or no classes that are shown together can be
                 // theirs.
-                left.is_decided = self.sides.iter().all(|side| !side.shown);
+                left.is_decided = !is_doubtful && self.sides.iter().all(|side| !side.shown);
                 return left;
             }
             strong = Some(found.0);
@@ -188,7 +207,7 @@ impl Setting<'_> {
             if is_supported && (!left.values.is_empty() || left.is_unsaid || is_nothing) {
                 // Who cannot be in all tables can still be in some of them, which was not asked.
                 let may_be_fewer = anyhow && group.is_some_and(|group| group.tables.len() > 1);
-                left.is_decided &= left.values.len() == 1 || is_all && !is_cut && !may_be_fewer;
+                left.is_decided &= left.values.len() == 1 || is_all && !is_cut && !may_be_fewer && !is_doubtful;
                 return self.unless_denied(left, speak);
             }
         }
@@ -205,7 +224,8 @@ impl Setting<'_> {
             group.tables.iter().filter(here).copied().collect()
         };
         let ways = [with(&[Presence::Here, Presence::Either]), with(&[Presence::Here])];
-        ways.map(|tables| self.can_be_in(&self.cases[number], &tables, None))
+        let [in_all, in_some] = ways.map(|tables| self.can_be_in(&self.cases[number], &tables, None));
+        [in_all && !self.is_doubtful((number, person), group), in_some]
     }
 
     /// The statements of a table about the person looked for and about no other. `None` where they

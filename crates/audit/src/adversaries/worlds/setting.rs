@@ -9,6 +9,7 @@ use hedgerow_table::{Cover, Table, TableError};
 
 use super::apart::buckets_alike;
 use super::attacker::{Attacker, Columns};
+use super::denied::denying_columns;
 use super::group::Shown;
 use super::hypothesis::Case;
 use super::left::ValuesLeft;
@@ -32,6 +33,9 @@ pub(super) struct Setting<'a> {
     pub(super) is_truth_cut: bool,
     /// Labels of columns that the list lacks overlap: who knows the columns may not know the class.
     pub(super) overlapping: bool,
+    /// By table with suppressed rows, columns by which other releases may tell who is not in it,
+    /// and which are not used.
+    pub(super) denying: Vec<Vec<String>>,
     /// Earlier findings about classes that someone is shown together.
     meeting: Meeting,
 }
@@ -119,6 +123,7 @@ impl<'a> Setting<'a> {
             values: Vec::new(),
             is_truth_cut: false,
             overlapping,
+            denying: denying_columns(tables, people, attacker.columns),
             meeting: Meeting { columns, known: RefCell::default(), of_places: RefCell::default() },
         };
         Ok(setting.with_truth(alike, known))
@@ -163,7 +168,8 @@ impl<'a> Setting<'a> {
     pub(super) fn with_cases(&self, sides: Vec<Side>, cases: Vec<Case>, values: Vec<u32>) -> Setting<'a> {
         let columns = self.meeting.columns.clone();
         let meeting = Meeting { columns, known: RefCell::default(), of_places: RefCell::default() };
-        Setting { tables: self.tables, sides, cases, of_person: Vec::new(), values, meeting, ..*self }
+        let denying = self.denying.clone();
+        Setting { tables: self.tables, sides, cases, of_person: Vec::new(), values, denying, meeting, ..*self }
     }
 
     /// Whether a record can be true of the people of a case; `None` where nothing is known of it.

@@ -16,6 +16,8 @@ use crate::solver::{Side, Statements, UNSAID};
 /// The tables that say something of one sensitive attribute, and what they say together.
 pub(crate) struct AttributeTables<'a> {
     pub(crate) tables: Vec<Released<'a>>,
+    /// These, and all others.
+    pub(super) all: Vec<Released<'a>>,
     /// The columns by which rows are compared; the first is the protected one.
     pub(super) columns: Vec<String>,
     pub(super) records: Records,
@@ -71,7 +73,17 @@ impl<'a> AttributeTables<'a> {
         let records = Records::new(&mut all)?;
         let says_values = all.says_values();
         let (columns, contents) = (all.names.clone(), RefCell::new(all));
-        Some(AttributeTables { tables, columns, records, contents, says_values, is_of_other_sizes, omitted })
+        let every = released.to_vec();
+        Some(AttributeTables {
+            tables,
+            all: every,
+            columns,
+            records,
+            contents,
+            says_values,
+            is_of_other_sizes,
+            omitted,
+        })
     }
 
     /// The number of records, which are the values of worlds.

@@ -475,4 +475,5 @@ mod gone;
 mod linked;
 mod parts;
 mod roles;
+mod suppressed;
 mod whole;

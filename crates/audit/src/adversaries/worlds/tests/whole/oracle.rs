@@ -27,6 +27,8 @@ pub(super) struct Oracle<'a> {
     pub(super) fits: Vec<Vec<bool>>,
     /// A missing value of `s` may be any.
     pub(super) is_any: bool,
+    /// People whom no row of a table fits are in it all the same: among its suppressed rows.
+    pub(super) is_strict: bool,
 }
 
 impl Oracle<'_> {
@@ -151,6 +153,6 @@ impl Oracle<'_> {
         let made = &self.tables[table];
         let matched = self.fits[table].iter().filter(|fits| **fits).count() as u64;
         let (all, source) = (self.known.len() as u64, made.rows.len() as u64 + made.suppressed);
-        made.suppressed.saturating_sub(if all >= source { all - matched } else { 0 })
+        made.suppressed.saturating_sub(if self.is_strict || all >= source { all - matched } else { 0 })
     }
 }

@@ -1,0 +1,99 @@
+//! Suppressed rows: people who must be among them, and people of whom that is not known.
+
+use super::linked::Made;
+use super::*;
+
+fn with_one_suppressed<'a>(made: &'a Made, name: &'a str) -> Released<'a> {
+    Released { suppressed: 1, ..made.released(name) }
+}
+
+/// No row of the first release fits the second person, who is in it as everyone is: theirs was
+/// suppressed. So the other one is in it and has `r`, and they have what the second release leaves.
+#[test]
+fn who_fits_no_row_of_a_release_is_its_suppressed_row() {
+    let one = Made::new(&["h", "s"], &["h"], &[["f", "r"], ["f", "q"]], 1);
+    let two = Made::new(&["h", "s"], &["h"], &[["*", "p"], ["*", "r"]], 1);
+    let people = table(&["h"], &[["f"], ["e"]]);
+    let found = attack(&[with_one_suppressed(&one, "1"), two.released("2")], Some(&people));
+    assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[0, 1][..], &json!(true)), "{found:?}");
+    let assumed = found.details["assumed"].as_str().unwrap();
+    assert!(assumed.contains("a person whom no row of 1 fits is among its suppressed rows"), "{assumed}");
+}
+
+/// The two people who fit the first release have `r` or `p`, and the third one has `q`.
+#[test]
+fn who_fits_no_row_of_a_release_has_what_those_in_it_cannot_have() {
+    let one = Made::new(&["h", "s"], &["h"], &[["f", "r"], ["f", "p"], ["f", "r"]], 1);
+    let two = Made::new(&["h", "s"], &["h"], &[["*", "p"], ["*", "r"], ["*", "q"]], 1);
+    let people = table(&["h"], &[["f"], ["f"], ["e"]]);
+    let found = attack(&[with_one_suppressed(&one, "1"), two.released("2")], Some(&people));
+    assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[2][..], &json!(true)), "{found:?}");
+}
+
+/// The same where that cannot be: the two people who fit the first release cannot both have its
+/// values. One of them was suppressed, and the third person is not in it.
+#[test]
+fn who_fits_no_row_may_be_elsewhere_where_another_was_suppressed() {
+    let one = Made::new(&["h", "s"], &["h"], &[["f", "r"], ["f", "p"], ["f", "r"]], 1);
+    let two = Made::new(&["h", "s"], &["h"], &[["f", "p"], ["f", "q"], ["*", "q"]], 1);
+    let people = table(&["h"], &[["f"], ["f"], ["e"]]);
+    let found = attack(&[with_one_suppressed(&one, "1"), two.released("2")], Some(&people));
+    assert!(!found.details["assumed"].as_str().unwrap().contains("whom no row"), "{found:?}");
+    assert!(found.people_at_risk.contains(&2), "{found:?}");
+}
+
+/// The first release has one row, of `z`. By the second one the other person has `x`: nothing says
+/// which `t` they have.
+#[test]
+fn one_row_is_not_of_two_people_whom_a_column_tells_apart_that_the_list_lacks() {
+    let one = Made::new(&["g", "b", "t"], &["g", "b"], &[["*", "z", "7"]], 1);
+    let two = Made::new(&["g", "b", "s"], &["g", "b"], &[["k", "z", "q"], ["l", "x", "r"]], 1);
+    let tables = [with_one_suppressed(&one, "1"), two.released("2")];
+    for columns in [Columns::Listed, Columns::All] {
+        let people = table(&["g"], &[["k"], ["l"]]);
+        let attacker = Attacker { people: Some(&people), columns, prior: &[], joint: &[], progress: &NoProgress };
+        let found = run("t", &tables, attacker).unwrap().remove(0);
+        assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+        assert!(found.notes.iter().any(|note| note.text.contains("another release may tell by `b`")), "{found:?}");
+    }
+    // Where nothing was suppressed both are in it, and the labels go together.
+    let whole = Made::new(&["g", "b", "t"], &["g", "b"], &[["*", "z", "7"], ["*", "x", "7"]], 1);
+    let people = table(&["g"], &[["k"], ["l"]]);
+    let tables = [whole.released("1"), two.released("2")];
+    let attacker =
+        Attacker { people: Some(&people), columns: Columns::Listed, prior: &[], joint: &[], progress: &NoProgress };
+    assert_eq!(run("t", &tables, attacker).unwrap().remove(0).people_at_risk, [0, 1]);
+}
+
+/// Each release has one of the two people: the row of the first has `q`, and that of the second
+/// `p`, by which it describes people.
+#[test]
+fn one_row_is_not_of_two_people_where_another_release_describes_people_by_the_value() {
+    let one = Made::new(&["g", "s"], &["g"], &[["k", "q"]], 1);
+    let two = Made::new(&["g", "s", "t"], &["g", "s"], &[["k", "p", "7"]], 1);
+    let tables = [with_one_suppressed(&one, "1"), with_one_suppressed(&two, "2")];
+    let people = table(&["g"], &[["k"], ["k"]]);
+    let found = attack(&tables, Some(&people));
+    assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+    // The same release alone has the person looked for.
+    let found = attack(&tables[..1], Some(&people));
+    assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[0, 1][..], &json!(true)), "{found:?}");
+}
+
+/// The first release has one of the two people. By the true `s` it is the first one; an attacker to
+/// whom it is unknown is right about `t` of the second one all the same.
+#[test]
+fn a_true_value_of_another_attribute_hides_no_right_certainty() {
+    let one = Made::new(&["h", "s", "t"], &["h"], &[["e", "p", "1"]], 1);
+    let two = Made::new(&["h", "s"], &["h"], &[["e", "p"], ["e", "q"]], 1);
+    let tables = [one.released("1"), two.released("2")];
+    for people in
+        [table(&["h", "t"], &[["e", "1"], ["e", "1"]]), table(&["h", "s", "t"], &[["e", "p", "1"], ["e", "q", "1"]])]
+    {
+        let attacker =
+            Attacker { people: Some(&people), columns: Columns::Listed, prior: &[], joint: &[], progress: &NoProgress };
+        let found = run("t", &tables, attacker).unwrap().remove(0);
+        assert_eq!(found.people_at_risk, [0, 1], "{found:?}");
+        assert_eq!(found.explanations.len(), found.explanations.iter().filter(|own| own.value == "1").count());
+    }
+}

@@ -184,8 +184,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "rounded values are of nobody who has exact ones",
         file: "crates/audit/src/adversaries/worlds/statements.rs",
-        find: "(None, Some(cover)) => overlap::overlap(",
-        replace: "(None, Some(cover)) => self.texts.is_empty() && overlap::overlap(",
+        find: "(None, Some(cover)) => overlap::overlap(&written(&self.texts[one as usize]), cover).then_some(one)",
+        replace: "(None, Some(cover)) => (self.texts.is_empty() && overlap::overlap(&written(\"\"), cover)).then_some(one)",
         tests: WORLDS,
     },
     Mutant {

@@ -196,8 +196,8 @@ impl Setting<'_> {
         let mut suppressed = Vec::new();
         for (others, is_true) in all_in {
             let of: Vec<usize> = (0..others.len()).filter(|&table| others[table] != standings[table]).collect();
-            let (others, outcome) = self.outcome(others, Means { is_true, ..means })?;
-            if !outcome.fits {
+            let (with, outcome) = self.outcome(others.clone(), Means { is_true, ..means })?;
+            if !outcome.fits || with != others {
                 continue;
             }
             suppressed.extend(of);

@@ -42,6 +42,18 @@ fn who_fits_no_row_may_be_elsewhere_where_another_was_suppressed() {
     assert!(found.people_at_risk.contains(&2), "{found:?}");
 }
 
+/// The row of the first release that fits the second person has another `c`: no table fits where
+/// the first one, whom no row fits, was suppressed. The second person may be in neither release.
+#[test]
+fn who_fits_no_row_is_not_suppressed_where_no_table_fits_then() {
+    let one = Made::new(&["a", "b", "c", "s"], &["a", "b"], &[["*", "1", "0", "s0"], ["2", "*", "0", "s0"]], 1);
+    let two = Made::new(&["a", "c", "s"], &["a", "c"], &[["*", "*", "s1"], ["*", "0", "s1"]], 1);
+    let people = table(&["a", "b", "c"], &[["3", "2", "0"], ["1", "1", "1"]]);
+    let tables = [with_one_suppressed(&one, "1"), Released { suppressed: 2, ..two.released("2") }];
+    let found = attack(&tables, Some(&people));
+    assert_eq!(found.people_at_risk, [0], "{found:?}");
+}
+
 /// The first release has one row, of `z`. By the second one the other person has `x`: nothing says
 /// which `t` they have.
 #[test]

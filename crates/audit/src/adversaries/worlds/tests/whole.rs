@@ -226,6 +226,14 @@ impl Setting {
         let can_be_in_all = |person: &&u32| oracle.left(**person as usize).is_some();
         for without in all.iter().filter(|_| is_exact && all.len() > 1) {
             let others: Vec<usize> = all.iter().copied().filter(|table| table != without).collect();
+            // Of a class that a known column denies to them it is not supposed that they are in it.
+            let tells = |column: &usize| {
+                self.tables[*without].has(*column, Role::Quasi)
+                    && !others.iter().any(|&other| self.tables[other].has(*column, Role::Quasi))
+            };
+            if !lacked.is_empty() && self.listed.iter().any(tells) {
+                continue;
+            }
             let Some((_, fewer, _)) = self.attack(&others) else { continue };
             let is_found = fewer.iter().filter(can_be_in_all).all(|person| at_risk.contains(person));
             assert!(is_found, "without {without} {fewer:?} are at risk, else {at_risk:?}: {}", say());

@@ -5,11 +5,13 @@
 
 use hashbrown::{HashMap, HashSet};
 use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::{ClassSizes, RelatedAttributes};
+use hedgerow_table::dependencies::holds_beyond_chance;
 use hedgerow_table::hierarchy::Bound as End;
 use hedgerow_table::{Column, Cover, InputError};
 
 use crate::bind::Bound;
-use crate::draft::{Draft, DraftContent};
+use crate::draft::{Draft, DraftContent, DraftTable};
 use crate::rows::ReleasedColumn;
 
 /// Warnings about related quasi-identifiers whose labels narrow each other, with the rows in which
@@ -44,6 +46,87 @@ pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
         }
     }
     warnings
+}
+
+/// Quasi-identifiers of which one follows from another one among the released rows, and those that
+/// the policy says follow. Rows that were suppressed are not looked at. The classes that their
+/// labels give together are counted where the release is written.
+pub fn stated(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<RelatedAttributes> {
+    let [DraftTable { name: "data", folder: None, content: DraftContent::Columns { kept, .. }, .. }] =
+        &draft.tables[..]
+    else {
+        return Vec::new();
+    };
+    let related =
+        |from: Vec<String>, to: &str| RelatedAttributes { from, to: to.to_owned(), classes: ClassSizes::of([]) };
+    let is_quasi = |name: &String| bound.quasi.iter().any(|quasi| quasi.attribute.name == *name);
+    let declared = bound.policy.dependencies.iter();
+    let declared = declared.filter(|declared| declared.from.iter().chain([&declared.to]).all(is_quasi));
+    let mut stated: Vec<RelatedAttributes> = Vec::new();
+    for declared in declared.map(|declared| related(declared.from.clone(), &declared.to)) {
+        if !stated.contains(&declared) {
+            stated.push(declared);
+        }
+    }
+    if bound.row_counts().is_some() {
+        return stated;
+    }
+    let rows = KeptRows::of(bound, kept.as_deref());
+    let tests = bound.quasi.len() * bound.quasi.len().saturating_sub(1);
+    for fine in &bound.quasi {
+        for coarse in bound.quasi.iter().filter(|coarse| coarse.attribute.name != fine.attribute.name) {
+            let (from, to) = (&fine.attribute.name, &coarse.attribute.name);
+            let is_stated = stated.iter().any(|stated| stated.from == [from.clone()] && stated.to == *to);
+            if !is_stated && rows.determine(fine.column, coarse.column, tests) {
+                stated.push(related(vec![from.clone()], to));
+            }
+        }
+    }
+    stated
+}
+
+/// The released rows, by their number in the source.
+struct KeptRows {
+    rows: Vec<usize>,
+    /// As many: whether a row is evidence. The rows of one unit agree on much that does not follow,
+    /// so that one of each is.
+    counted: Vec<bool>,
+}
+
+impl KeptRows {
+    fn of(bound: &Bound<'_>, kept: Option<&[bool]>) -> KeptRows {
+        let rows: Vec<usize> = (0..bound.table.rows).filter(|&row| kept.is_none_or(|kept| kept[row])).collect();
+        let counted = match bound.units() {
+            None => vec![true; rows.len()],
+            Some(units) => {
+                let mut seen = vec![false; units.count];
+                let is_first = |row: &usize| !std::mem::replace(&mut seen[units.of_row[*row] as usize], true);
+                rows.iter().map(is_first).collect()
+            }
+        };
+        KeptRows { rows, counted }
+    }
+
+    /// Whether these rows show that the one column determines the other, which joins some of its
+    /// values: more than chance alone would, among all pairs of columns.
+    fn determine(&self, fine: &Column, coarse: &Column, tests: usize) -> bool {
+        let mut above = vec![None; fine.domain.cardinality()];
+        let (mut occurs, mut rows_of) = (vec![false; above.len()], vec![0u64; coarse.domain.cardinality()]);
+        for (&row, &counted) in self.rows.iter().zip(&self.counted) {
+            let (from, to) = (fine.codes.get(row) as usize, coarse.codes.get(row));
+            if *above[from].get_or_insert(to) != to {
+                return false;
+            }
+            if counted {
+                occurs[from] = true;
+                rows_of[to as usize] += 1;
+            }
+        }
+        let values = occurs.iter().filter(|occurs| **occurs).count() as u64;
+        let joined = rows_of.iter().filter(|&&rows| rows > 0).count() as u64;
+        let (rows, most) = (rows_of.iter().sum::<u64>(), rows_of.iter().copied().max().unwrap_or(0));
+        joined * 2 <= values && holds_beyond_chance(rows, values, most, tests)
+    }
 }
 
 /// By code of the one column, the code of the other that always goes with it; `None` where it does

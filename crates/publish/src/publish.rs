@@ -121,8 +121,9 @@ fn publish_with(
     let mut draft = search(&bound, divided, options, &mut rng)?;
     if store.in_memory() {
         dependencies.refuse_exposed_people(&bound, &draft)?;
-        let related = related::warnings(&bound, &draft);
-        draft.warnings.extend(related);
+        let warnings = related::warnings(&bound, &draft);
+        draft.warnings.extend(warnings);
+        draft.related = related::stated(&bound, &draft);
     }
     let search_time = searching.elapsed();
 
@@ -272,12 +273,14 @@ fn write_and_verify(
     let phase = Phase::of(options.progress, "writing", draft.rows_to_write(!store.in_memory()).max(1));
     let rows = draft.rows;
     let (rules, units) = (draft.rules.take(), draft.units.take());
+    let related = std::mem::take(&mut draft.related);
     let written = store.write(draft, bound, staged.path(), options.format, rng, &phase)?;
     phase.finish();
     options.progress.check()?;
     let mut manifest = draft::manifest(bound, written.resources.clone(), rows);
     bound.coarsened.declare(bound.policy, &mut manifest);
     manifest.hedgerow.units = units.as_ref().map(|units| units.counts);
+    manifest.hedgerow.related = related;
     let named = |released: &Release| {
         let mut rules = rules.unwrap_or_else(|| generalized::named_rules(bound, released));
         if let Some(units) = &units {

@@ -8,8 +8,10 @@ use hedgerow_policy::Policy;
 use hedgerow_publish::recount::over_units;
 use hedgerow_publish::{PublishError, PublishOptions, Published, publish};
 use hedgerow_release::Release;
+use hedgerow_release::manifest::{ClassSizes, RelatedAttributes};
 use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{Kind, NoProgress, Table, TableError};
+use hedgerow_table::{Codes, Kind, NoProgress, Table, TableError};
+use hedgerow_verify::release_check::check_release;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -249,5 +251,64 @@ fn what_both_labels_leave_is_stated() {
         let stated = stated.and_then(|warning| warning.about.as_ref()?.people);
         assert_eq!(stated.unwrap_or(0), expected, "{county} {region}: {:?}", found.warnings);
         assert!(expected > 50, "{county} {region}: {expected}");
+        // The manifest has the classes that both labels give, which anyone can count again.
+        let mut classes: BTreeMap<[String; 2], u64> = BTreeMap::new();
+        for (_, labels) in released(&found) {
+            *classes.entry(["county", "region"].map(|name| labels[name].clone())).or_default() += 1;
+        }
+        let release = Release::open(&found.release, &NoProgress).unwrap();
+        let related = &release.manifest().unwrap().hedgerow.related;
+        let expected = RelatedAttributes {
+            from: vec!["county".to_owned()],
+            to: "region".to_owned(),
+            classes: ClassSizes::of(classes.into_values()),
+        };
+        assert_eq!(related, &[expected], "{county} {region}");
+        assert_eq!(contradictions(&found.release), [""; 0]);
+        let file = found.release.join("datapackage.json");
+        let honest = std::fs::read_to_string(&file).unwrap();
+        for (stated, forged) in [
+            (format!("\"min\": {}", related[0].classes.min), format!("\"min\": {}", related[0].classes.min + 1)),
+            ("\"to\": \"region\"".to_owned(), "\"to\": \"disease\"".to_owned()),
+            ("\"to\": \"region\"".to_owned(), "\"to\": \"county\"".to_owned()),
+        ] {
+            let place = honest.find("\"related\"").unwrap();
+            let (before, after) = honest.split_at(place);
+            std::fs::write(&file, format!("{before}{}", after.replacen(&stated, &forged, 1))).unwrap();
+            assert_eq!(contradictions(&found.release).len(), 1, "{stated}: {:?}", contradictions(&found.release));
+        }
     }
+}
+
+fn contradictions(release: &Path) -> Vec<String> {
+    check_release(&Release::open(release, &NoProgress).unwrap(), &[]).unwrap().contradictions
+}
+
+/// Two tables that differ in suppressed rows alone: in the one their county has two regions. The
+/// manifests are the same.
+#[test]
+fn what_is_stated_of_related_attributes_says_nothing_of_suppressed_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rng = StdRng::seed_from_u64(11);
+    let mut people = people(&mut rng, 150, 1);
+    // The only ones in a county whose number begins with 9.
+    people.extend([0, 1].map(|more| Person { unit: 150 + more, age: 30, county: 98, disease: "flu" }));
+    let policy =
+        policy("identifier", "[[rule]]\nrequire = { model = \"k-anonymity\", k = 4 }\n", "suppression = 0.2\n");
+    let mut manifests = Vec::new();
+    for deviates in [false, true] {
+        let mut table = table(&people);
+        if deviates {
+            let region = table.columns.iter_mut().find(|column| column.name == "region").unwrap();
+            let last = region.codes.len() - 1;
+            let codes = region.codes.iter().enumerate().map(|(row, code)| if row == last { 0 } else { code });
+            region.codes = Codes::from_iter(region.domain.cardinality(), codes);
+        }
+        let levels = [("age", 3), ("county", 1), ("region", 0)];
+        let found = published(&policy, &table, folder.path(), &levels).unwrap_or_else(|error| panic!("{error}"));
+        assert!(released(&found).iter().all(|(row, _)| *row < 150));
+        manifests.push(std::fs::read_to_string(found.release.join("datapackage.json")).unwrap());
+    }
+    assert!(manifests[0].contains("\"related\""), "{}", manifests[0]);
+    assert_eq!(manifests[0], manifests[1]);
 }

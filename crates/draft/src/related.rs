@@ -15,9 +15,10 @@ use crate::draft::{Draft, DraftContent, DraftTable};
 use crate::rows::ReleasedColumn;
 
 /// Warnings about related quasi-identifiers whose labels narrow each other, with the rows in which
-/// they do. Empty where rows are not in memory, or do not show their attributes beside one another.
+/// they do. Empty where equal rows may be in several classes without being told apart here, and
+/// where rows do not show their attributes beside one another.
 pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
-    if bound.row_counts().is_some() {
+    if draft.recoded.is_some() {
         return Vec::new();
     }
     let Some(DraftContent::Columns { columns, kept }) = draft.tables.first().map(|table| &table.content) else {
@@ -30,7 +31,7 @@ pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
             let (Some(own), Some(other)) = (released(&fine.attribute.name), released(&coarse.attribute.name)) else {
                 continue;
             };
-            let Some(above) = determined(fine.column, coarse.column) else { continue };
+            let Some(above) = determined(fine.column, coarse.column, bound.rows()) else { continue };
             let pair = RelatedPair {
                 fine: LabeledCells::new(fine.column, own, &draft.codebook).observed(fine.column, kept.as_deref()),
                 coarse: LabeledCells::new(coarse.column, other, &draft.codebook)
@@ -38,7 +39,7 @@ pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
                 above,
             };
             let names = [fine.attribute.name.as_str(), coarse.attribute.name.as_str()];
-            let rows = pair.rows(kept.as_deref());
+            let rows = pair.rows(kept.as_deref(), bound.row_counts());
             for (narrowed, side) in names.into_iter().zip([NarrowedSide::Fine, NarrowedSide::Coarse]) {
                 let column = if side == NarrowedSide::Fine { fine.column } else { coarse.column };
                 warnings.extend(warning(bound, names, narrowed, &pair.narrowed(column, &rows, side)));
@@ -49,8 +50,9 @@ pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
 }
 
 /// Quasi-identifiers of which one follows from another one among the released rows, and those that
-/// the policy says follow. Rows that were suppressed are not looked at. The classes that their
-/// labels give together are counted where the release is written.
+/// the policy says follow. Rows that were suppressed are not looked at. Where equal rows are held
+/// once, each counts as often as it occurs, so that the answer is the same wherever the rows are.
+/// The classes that their labels give together are counted where the release is written.
 pub fn stated(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<RelatedAttributes> {
     let [DraftTable { name: "data", folder: None, content: DraftContent::Columns { kept, .. }, .. }] =
         &draft.tables[..]
@@ -68,9 +70,6 @@ pub fn stated(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<RelatedAttributes> {
             stated.push(declared);
         }
     }
-    if bound.row_counts().is_some() {
-        return stated;
-    }
     let rows = KeptRows::of(bound, kept.as_deref());
     let tests = bound.quasi.len() * bound.quasi.len().saturating_sub(1);
     for fine in &bound.quasi {
@@ -85,24 +84,25 @@ pub fn stated(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<RelatedAttributes> {
     stated
 }
 
-/// The released rows, by their number in the source.
+/// The released rows of the table that is searched.
 struct KeptRows {
     rows: Vec<usize>,
-    /// As many: whether a row is evidence. The rows of one unit agree on much that does not follow,
-    /// so that one of each is.
-    counted: Vec<bool>,
+    /// As many: how many rows of evidence each is. The rows of one unit agree on much that does not
+    /// follow, so that one of each counts.
+    counted: Vec<u64>,
 }
 
 impl KeptRows {
     fn of(bound: &Bound<'_>, kept: Option<&[bool]>) -> KeptRows {
         let rows: Vec<usize> = (0..bound.table.rows).filter(|&row| kept.is_none_or(|kept| kept[row])).collect();
-        let counted = match bound.units() {
-            None => vec![true; rows.len()],
-            Some(units) => {
+        let counted = match (bound.units(), bound.row_counts()) {
+            (Some(units), _) => {
                 let mut seen = vec![false; units.count];
                 let is_first = |row: &usize| !std::mem::replace(&mut seen[units.of_row[*row] as usize], true);
-                rows.iter().map(is_first).collect()
+                rows.iter().map(|row| u64::from(is_first(row))).collect()
             }
+            (None, Some(counts)) => rows.iter().map(|&row| u64::from(counts[row])).collect(),
+            (None, None) => vec![1; rows.len()],
         };
         KeptRows { rows, counted }
     }
@@ -117,10 +117,8 @@ impl KeptRows {
             if *above[from].get_or_insert(to) != to {
                 return false;
             }
-            if counted {
-                occurs[from] = true;
-                rows_of[to as usize] += 1;
-            }
+            occurs[from] |= counted > 0;
+            rows_of[to as usize] += counted;
         }
         let values = occurs.iter().filter(|occurs| **occurs).count() as u64;
         let joined = rows_of.iter().filter(|&&rows| rows > 0).count() as u64;
@@ -131,10 +129,10 @@ impl KeptRows {
 
 /// By code of the one column, the code of the other that always goes with it; `None` where it does
 /// not, or the one hardly repeats, or the other does not join anything.
-fn determined(fine: &Column, coarse: &Column) -> Option<Vec<Option<u32>>> {
+fn determined(fine: &Column, coarse: &Column, rows: u64) -> Option<Vec<Option<u32>>> {
     if coarse.domain.present() < 2
         || coarse.domain.present() * 2 > fine.domain.present()
-        || fine.domain.present() * 4 > fine.codes.len()
+        || fine.domain.present() as u64 * 4 > rows
     {
         return None;
     }
@@ -234,11 +232,12 @@ struct Narrowed {
 const NAMED_MAX: usize = 3;
 
 impl RelatedPair<'_> {
-    /// The rows with each pair of labels.
-    fn rows(&self, kept: Option<&[bool]>) -> HashMap<(usize, usize), u64> {
+    /// The rows with each pair of labels. `counts` has how often each occurs, where not once.
+    fn rows(&self, kept: Option<&[bool]>, counts: Option<&[u32]>) -> HashMap<(usize, usize), u64> {
         let mut rows: HashMap<(usize, usize), u64> = HashMap::new();
         for row in (0..self.fine.released.codes.len()).filter(|&row| kept.is_none_or(|kept| kept[row])) {
-            *rows.entry((self.fine.of_row(row), self.coarse.of_row(row))).or_insert(0) += 1;
+            let labels = (self.fine.of_row(row), self.coarse.of_row(row));
+            *rows.entry(labels).or_insert(0) += counts.map_or(1, |counts| u64::from(counts[row]));
         }
         rows
     }

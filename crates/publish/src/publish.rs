@@ -121,10 +121,10 @@ fn publish_with(
     let mut draft = search(&bound, divided, options, &mut rng)?;
     if store.in_memory() {
         dependencies.refuse_exposed_people(&bound, &draft)?;
-        let warnings = related::warnings(&bound, &draft);
-        draft.warnings.extend(warnings);
-        draft.related = related::stated(&bound, &draft);
     }
+    draft.related = related::stated(&bound, &draft);
+    let related = related::warnings(&bound, &draft);
+    draft.warnings.extend(related);
     let search_time = searching.elapsed();
 
     let writing = Instant::now();

@@ -89,7 +89,9 @@ fn publish_with(
     }
     let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");
-    let store = source.open(policy, &catalog.known_columns()?, &reading)?;
+    let known = catalog.known_columns()?;
+    let mut store = source.open(policy, &known, &reading)?;
+    let repeating = store.take_identifiers(policy, &known, &reading)?;
     let exact = if catalog.is_gated(&options.gate) { store.made_coarser(policy) } else { Vec::new() };
     let (store, coarsened) = store.coarsened(policy)?;
     let searchable = store.searchable(policy, &options.gate, &reading)?;
@@ -103,6 +105,7 @@ fn publish_with(
     let judged = closed.as_ref().unwrap_or(policy);
     let mut bound = bind(judged, &searchable, earlier, &dependencies)?;
     bound.coarsened = coarsened;
+    bound.warnings.extend(repeating);
     if !options.levels.is_empty() {
         explore::refuse_other_methods(&bound)?;
     }

@@ -12,8 +12,9 @@ use hedgerow_publish::community::read_earlier;
 use hedgerow_publish::explore::{Height, explore, is_small};
 use hedgerow_publish::undivided::undivided;
 use hedgerow_publish::why::why;
-use hedgerow_release::manifest::Manifest;
+use hedgerow_release::manifest::{ClassSizes, Manifest};
 use hedgerow_table::{InputError, Table, whole};
+use hedgerow_verify::related::classes_of;
 use serde_json::{Map, Value, json};
 
 use crate::check::check_release;
@@ -260,6 +261,7 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Va
     }
     part.insert("columns".to_owned(), columns(manifest));
     part.insert("dependencies".to_owned(), value(&manifest.hedgerow.dependencies)?);
+    part.insert("related".to_owned(), related(release, manifest));
     // Where the other releases are those that a guarantee was judged with, it is recomputed too.
     let alone = check_release(release, &[])?;
     let mut checked = if alone.unchecked.is_empty() || others.is_empty() {
@@ -277,6 +279,21 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Va
     part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
     part.insert("safe_harbor".to_owned(), value(&safe_harbor(release))?);
     Ok(part)
+}
+
+/// Quasi-identifiers of which one follows from others, as the manifest states them: the classes
+/// that their labels give together, counted in the table, and the smallest of these.
+fn related(release: &hedgerow_release::Release, manifest: &Manifest) -> Value {
+    const SHOWN_MAX: usize = 12;
+    let stated = manifest.hedgerow.related.iter();
+    let counted = stated.filter_map(|stated| Some((stated, classes_of(release, stated)?)));
+    let related = counted.map(|(stated, classes)| {
+        let sizes = ClassSizes::of(classes.iter().map(|class| class.rows));
+        let smallest = classes.iter().take(SHOWN_MAX);
+        let smallest = smallest.map(|class| json!({ "labels": class.labels, "rows": class.rows }));
+        json!({ "from": stated.from, "to": stated.to, "classes": sizes, "smallest": smallest.collect::<Vec<_>>() })
+    });
+    related.collect()
 }
 
 /// The columns of every released table.

@@ -29,6 +29,7 @@ mod progress;
 mod query_bounds;
 mod random_case;
 mod related;
+mod repeating;
 mod related_worlds;
 mod undivided;
 mod units;

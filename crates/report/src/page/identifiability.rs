@@ -16,8 +16,36 @@ pub(super) fn section(root: &At<'_>, release: &At<'_>, index: usize) -> Markup {
             (sizes(table, &format!("sizes-{index}-{place}")))
             (risk(table, &format!("risk-{index}-{place}")))
         }
+        (related(release))
         (scenarios(release))
         (three_questions(root, release))
+    }
+}
+
+/// What the labels of attributes give together of which one follows from others.
+fn related(release: &At<'_>) -> Markup {
+    let related = release.items("related");
+    html! {
+        @if !related.is_empty() { h3 { "Labels that are read together" } }
+        @for related in &related {
+            @let (from, to) = (related.texts_of("from"), related.text_of("to"));
+            @let classes = related.get("classes");
+            p {
+                (to) " follows from " (super::sentences::list(&from)) ". A reader of the labels of both sees "
+                @if let Some(classes) = &classes {
+                    (classes.show_of("count", Show::Plain)) " classes of " (classes.show_of("min", Show::Plain)) " to "
+                    (classes.show_of("max", Show::Plain)) " rows"
+                }
+                ", whatever each label says by itself."
+            }
+            @let header: Vec<(&str, bool)> =
+                from.iter().copied().chain([to]).map(|name| (name, false)).chain([("Rows", true)]).collect();
+            @let rows = related.items("smallest").into_iter().map(|class| {
+                let labels = class.texts_of("labels").into_iter().map(|label| html! { (label) });
+                labels.chain([class.show_of("rows", Show::Plain)]).collect()
+            });
+            (facts_table("The smallest of these classes", &header, rows.collect()))
+        }
     }
 }
 

@@ -18,7 +18,8 @@ const TOLERANCE: Ratio = Ratio { numerator: 1, denominator: 100 };
 
 /// The identifiers that may repeat.
 pub(crate) fn identifiers(policy: &Policy) -> impl Iterator<Item = &Attribute> {
-    policy.attributes.iter().filter(|attribute| attribute.role == Role::Identifier && !policy.has_units())
+    let counts_rows = !policy.has_units();
+    policy.attributes.iter().filter(move |attribute| counts_rows && attribute.role == Role::Identifier)
 }
 
 /// Their names.
@@ -47,16 +48,15 @@ pub(crate) fn examine(
     let position = |name: &str| profile.columns.iter().position(|column| column.name == name);
     let released = policy.attributes.iter().filter(|attribute| attribute.role.is_released());
     let to: Vec<usize> = released.filter_map(|attribute| position(&attribute.name)).collect();
-    let candidate = |attribute| {
-        let Attribute { name, .. } = attribute;
-        let place = position(name)?;
+    let candidates = identifiers(policy).filter_map(|attribute| {
+        let place = position(&attribute.name)?;
         let (domain, counts) = (&profile.columns[place].domain, &profile.columns[place].counts);
         let missing = domain.missing_code().and_then(|code| counts.get(code as usize)).copied().unwrap_or(0);
         let (values, rows) = (domain.present() as u64, (profile.rows as u64).saturating_sub(missing));
         let most = counts[..counts.len().min(domain.present())].iter().copied().max().unwrap_or(0);
         (is_often(values, rows) && most * 4 <= rows).then_some((attribute, place, values, rows))
-    };
-    let mut candidates: Vec<(&Attribute, usize, u64, u64)> = identifiers(policy).filter_map(candidate).collect();
+    });
+    let mut candidates: Vec<(&Attribute, usize, u64, u64)> = candidates.collect();
     candidates.sort_by_key(|&(_, place, values, _)| (std::cmp::Reverse(values), place));
     for (attribute, place, values, rows) in candidates {
         let wanted = DependencySearch { from: &[place], to: &to, tolerance: TOLERANCE };

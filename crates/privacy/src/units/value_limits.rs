@@ -111,7 +111,7 @@ impl<'l> EnoughByNumber<'l> {
 fn each_value(classes: &[u32], codes: &[u32], mut visit: impl FnMut(u32, usize, u32)) {
     let mut sorted = [0u64; FEW_ROWS];
     for (count, (&class, &code)) in classes.iter().zip(codes).enumerate() {
-        let key = u64::from(class) << 32 | u64::from(code);
+        let key = (u64::from(class) << 32) | u64::from(code);
         let mut place = count;
         while place > 0 && sorted[place - 1] > key {
             sorted[place] = sorted[place - 1];

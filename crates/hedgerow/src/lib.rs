@@ -254,6 +254,7 @@ pub use hedgerow_publish::search::NODES_MAX as LATTICE_NODES_MAX;
 pub use hedgerow_release::ReleasedClasses;
 pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, RowTotals, UnitCounts};
 pub use hedgerow_release::metadata::Metadata;
+pub use hedgerow_report::Section;
 /// How the title of every report begins.
 pub use hedgerow_report::TITLE as REPORT_TITLE;
 pub use hedgerow_table::date::Date;

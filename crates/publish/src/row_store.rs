@@ -64,8 +64,7 @@ impl<'a> RowSource<'a> {
         also: &HashSet<String>,
         progress: &dyn Progress,
     ) -> Result<RowStore<'a>, TableError> {
-        let options =
-            || ReadOptions { if_few: repeating::names(policy), ..source_options(policy, also, progress) };
+        let options = || ReadOptions { if_few: repeating::names(policy), ..source_options(policy, also, progress) };
         match self {
             RowSource::Policy => {
                 refuse_cluster(policy)?;

@@ -340,9 +340,8 @@ fn related_attributes_are_stated_from_the_disk_as_from_memory() {
         let mut policy = policy("identifier", "[[rule]]\nrequire = { model = \"k-anonymity\", k = 4 }\n", terms);
         policy.source.path = file;
         let spill = Spill::new(folder.path(), 4 << 20).with_held(0);
-        let open = |options: &ReadOptions<'_>| {
-            Ok(RowStore::held(read_within(&policy.source.path, options, &spill)?, &spill))
-        };
+        let open =
+            |options: &ReadOptions<'_>| Ok(RowStore::held(read_within(&policy.source.path, options, &spill)?, &spill));
         let made = [("memory", RowSource::Policy), ("disk", RowSource::Open(&open))].map(|(name, source)| {
             let options = PublishOptions { seed: Some(3), ..PublishOptions::to(folder.path().join(name)) };
             publish(&policy, source, &options).unwrap_or_else(|error| panic!("seed {seed}, {name}: {error}"))

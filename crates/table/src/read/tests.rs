@@ -375,8 +375,7 @@ fn a_column_that_is_wanted_if_it_has_few_values_is_left_out_where_it_has_more() 
         for (name, bytes) in [("x.csv", format!("id,age\n{csv}")), ("x.ndjson", json)] {
             let (_directory, path) = file(name, bytes.as_bytes());
             let only = Some(HashSet::from(["age".to_owned()]));
-            let options =
-                ReadOptions { only, if_few: HashSet::from(["id".to_owned()]), ..ReadOptions::default() };
+            let options = ReadOptions { only, if_few: HashSet::from(["id".to_owned()]), ..ReadOptions::default() };
             for threads in [1, 4] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let table = pool.install(|| read_table(&path, &options)).unwrap();

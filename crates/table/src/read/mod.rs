@@ -56,6 +56,7 @@ use crate::date_format::DateFormat;
 use crate::engine::{Engine, ROWS_MAX};
 use crate::spill::{Kept, SHORT_OF_MEMORY, Spill, SpillFile};
 use crate::{Codes, Kind, NoProgress, Progress, Table, TableError};
+use interner::TextsMax;
 use part::{CodedFile, OverFiles};
 use source::SourceBytes;
 

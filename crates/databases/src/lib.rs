@@ -62,7 +62,7 @@ fn wanted<'c, T>(
     options: &ReadOptions<'_>,
 ) -> Result<ReadableColumns<T>, TableError> {
     let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
-    for (name, cells) in columns.filter(|(name, _)| options.wants(name)) {
+    for (name, cells) in columns.filter(|(name, _)| options.names(name)) {
         match cells {
             Ok(cells) => wanted.push((name.to_owned(), cells)),
             Err(found) => {

@@ -7,7 +7,9 @@ use std::io::{self, Write};
 
 use hedgerow_policy::{ClassLabels, Method, PublishSettings, Role};
 use hedgerow_release::codebook::Codebook;
-use hedgerow_release::manifest::{ClassSizes, FieldDescriptor, Manifest, Promise, Resource, RowTotals};
+use hedgerow_release::manifest::{
+    ClassSizes, FieldDescriptor, Manifest, Promise, RelatedAttributes, Resource, RowTotals,
+};
 use hedgerow_release::shape::CODEBOOK;
 use hedgerow_table::{InputError, Kind, Progress};
 use hedgerow_verify::check::NamedRule;
@@ -40,6 +42,8 @@ pub struct Draft<'a> {
     pub recoded: Option<RecodedOutside>,
     /// The counts of units, where rows belong to units.
     pub units: Option<DraftUnits>,
+    /// Quasi-identifiers of which one follows from others.
+    pub related: Vec<RelatedAttributes>,
     pub warnings: Vec<InputError>,
 }
 
@@ -99,6 +103,7 @@ impl<'a> Draft<'a> {
             rules: None,
             recoded: None,
             units: None,
+            related: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -211,6 +216,7 @@ pub fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: RowTotals) -> Ma
             cloning: Map::new(),
             coarsened: Map::new(),
             dependencies: dependencies::stated(bound.policy),
+            related: Vec::new(),
             units: None,
         },
         others: Map::new(),

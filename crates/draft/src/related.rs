@@ -5,17 +5,20 @@
 
 use hashbrown::{HashMap, HashSet};
 use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::{ClassSizes, RelatedAttributes};
+use hedgerow_table::dependencies::holds_beyond_chance;
 use hedgerow_table::hierarchy::Bound as End;
 use hedgerow_table::{Column, Cover, InputError};
 
 use crate::bind::Bound;
-use crate::draft::{Draft, DraftContent};
+use crate::draft::{Draft, DraftContent, DraftTable};
 use crate::rows::ReleasedColumn;
 
 /// Warnings about related quasi-identifiers whose labels narrow each other, with the rows in which
-/// they do. Empty where rows are not in memory, or do not show their attributes beside one another.
+/// they do. Empty where equal rows may be in several classes without being told apart here, and
+/// where rows do not show their attributes beside one another.
 pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
-    if bound.row_counts().is_some() {
+    if draft.recoded.is_some() {
         return Vec::new();
     }
     let Some(DraftContent::Columns { columns, kept }) = draft.tables.first().map(|table| &table.content) else {
@@ -28,7 +31,7 @@ pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
             let (Some(own), Some(other)) = (released(&fine.attribute.name), released(&coarse.attribute.name)) else {
                 continue;
             };
-            let Some(above) = determined(fine.column, coarse.column) else { continue };
+            let Some(above) = determined(fine.column, coarse.column, bound.rows()) else { continue };
             let pair = RelatedPair {
                 fine: LabeledCells::new(fine.column, own, &draft.codebook).observed(fine.column, kept.as_deref()),
                 coarse: LabeledCells::new(coarse.column, other, &draft.codebook)
@@ -36,7 +39,7 @@ pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
                 above,
             };
             let names = [fine.attribute.name.as_str(), coarse.attribute.name.as_str()];
-            let rows = pair.rows(kept.as_deref());
+            let rows = pair.rows(kept.as_deref(), bound.row_counts());
             for (narrowed, side) in names.into_iter().zip([NarrowedSide::Fine, NarrowedSide::Coarse]) {
                 let column = if side == NarrowedSide::Fine { fine.column } else { coarse.column };
                 warnings.extend(warning(bound, names, narrowed, &pair.narrowed(column, &rows, side)));
@@ -46,12 +49,90 @@ pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
     warnings
 }
 
+/// Quasi-identifiers of which one follows from another one among the released rows, and those that
+/// the policy says follow. Rows that were suppressed are not looked at. Where equal rows are held
+/// once, each counts as often as it occurs, so that the answer is the same wherever the rows are.
+/// The classes that their labels give together are counted where the release is written.
+pub fn stated(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<RelatedAttributes> {
+    let [DraftTable { name: "data", folder: None, content: DraftContent::Columns { kept, .. }, .. }] =
+        &draft.tables[..]
+    else {
+        return Vec::new();
+    };
+    let related =
+        |from: Vec<String>, to: &str| RelatedAttributes { from, to: to.to_owned(), classes: ClassSizes::of([]) };
+    let is_quasi = |name: &String| bound.quasi.iter().any(|quasi| quasi.attribute.name == *name);
+    let declared = bound.policy.dependencies.iter();
+    let declared = declared.filter(|declared| declared.from.iter().chain([&declared.to]).all(is_quasi));
+    let mut stated: Vec<RelatedAttributes> = Vec::new();
+    for declared in declared.map(|declared| related(declared.from.clone(), &declared.to)) {
+        if !stated.contains(&declared) {
+            stated.push(declared);
+        }
+    }
+    let rows = KeptRows::of(bound, kept.as_deref());
+    let tests = bound.quasi.len() * bound.quasi.len().saturating_sub(1);
+    for fine in &bound.quasi {
+        for coarse in bound.quasi.iter().filter(|coarse| coarse.attribute.name != fine.attribute.name) {
+            let (from, to) = (&fine.attribute.name, &coarse.attribute.name);
+            let is_stated = stated.iter().any(|stated| stated.from == [from.clone()] && stated.to == *to);
+            if !is_stated && rows.determine(fine.column, coarse.column, tests) {
+                stated.push(related(vec![from.clone()], to));
+            }
+        }
+    }
+    stated
+}
+
+/// The released rows of the table that is searched.
+struct KeptRows {
+    rows: Vec<usize>,
+    /// As many: how many rows of evidence each is. The rows of one unit agree on much that does not
+    /// follow, so that one of each counts.
+    counted: Vec<u64>,
+}
+
+impl KeptRows {
+    fn of(bound: &Bound<'_>, kept: Option<&[bool]>) -> KeptRows {
+        let rows: Vec<usize> = (0..bound.table.rows).filter(|&row| kept.is_none_or(|kept| kept[row])).collect();
+        let counted = match (bound.units(), bound.row_counts()) {
+            (Some(units), _) => {
+                let mut seen = vec![false; units.count];
+                let is_first = |row: &usize| !std::mem::replace(&mut seen[units.of_row[*row] as usize], true);
+                rows.iter().map(|row| u64::from(is_first(row))).collect()
+            }
+            (None, Some(counts)) => rows.iter().map(|&row| u64::from(counts[row])).collect(),
+            (None, None) => vec![1; rows.len()],
+        };
+        KeptRows { rows, counted }
+    }
+
+    /// Whether these rows show that the one column determines the other, which joins some of its
+    /// values: more than chance alone would, among all pairs of columns.
+    fn determine(&self, fine: &Column, coarse: &Column, tests: usize) -> bool {
+        let mut above = vec![None; fine.domain.cardinality()];
+        let (mut occurs, mut rows_of) = (vec![false; above.len()], vec![0u64; coarse.domain.cardinality()]);
+        for (&row, &counted) in self.rows.iter().zip(&self.counted) {
+            let (from, to) = (fine.codes.get(row) as usize, coarse.codes.get(row));
+            if *above[from].get_or_insert(to) != to {
+                return false;
+            }
+            occurs[from] |= counted > 0;
+            rows_of[to as usize] += counted;
+        }
+        let values = occurs.iter().filter(|occurs| **occurs).count() as u64;
+        let joined = rows_of.iter().filter(|&&rows| rows > 0).count() as u64;
+        let (rows, most) = (rows_of.iter().sum::<u64>(), rows_of.iter().copied().max().unwrap_or(0));
+        joined * 2 <= values && holds_beyond_chance(rows, values, most, tests)
+    }
+}
+
 /// By code of the one column, the code of the other that always goes with it; `None` where it does
 /// not, or the one hardly repeats, or the other does not join anything.
-fn determined(fine: &Column, coarse: &Column) -> Option<Vec<Option<u32>>> {
+fn determined(fine: &Column, coarse: &Column, rows: u64) -> Option<Vec<Option<u32>>> {
     if coarse.domain.present() < 2
         || coarse.domain.present() * 2 > fine.domain.present()
-        || fine.domain.present() * 4 > fine.codes.len()
+        || fine.domain.present() as u64 * 4 > rows
     {
         return None;
     }
@@ -151,11 +232,12 @@ struct Narrowed {
 const NAMED_MAX: usize = 3;
 
 impl RelatedPair<'_> {
-    /// The rows with each pair of labels.
-    fn rows(&self, kept: Option<&[bool]>) -> HashMap<(usize, usize), u64> {
+    /// The rows with each pair of labels. `counts` has how often each occurs, where not once.
+    fn rows(&self, kept: Option<&[bool]>, counts: Option<&[u32]>) -> HashMap<(usize, usize), u64> {
         let mut rows: HashMap<(usize, usize), u64> = HashMap::new();
         for row in (0..self.fine.released.codes.len()).filter(|&row| kept.is_none_or(|kept| kept[row])) {
-            *rows.entry((self.fine.of_row(row), self.coarse.of_row(row))).or_insert(0) += 1;
+            let labels = (self.fine.of_row(row), self.coarse.of_row(row));
+            *rows.entry(labels).or_insert(0) += counts.map_or(1, |counts| u64::from(counts[row]));
         }
         rows
     }

@@ -243,7 +243,8 @@ fn rows_are_counted(place: &str, repeating: &RepeatingIdentifier) -> InputError 
         missing => format!("{missing} rows lack it, so that nothing says whom these are about"),
     };
     let problem = format!(
-        "`{name}` repeats: {rows} rows have {values} values of it, and the draft's rules count rows: a class of k rows may be          about fewer than k people ({why})"
+        "`{name}` repeats: {rows} rows have {values} values of it, and the draft's rules count rows: a class of k rows may be \
+         about fewer than k people ({why})"
     );
     let hint = match missing {
         0 => "keep one row for each value, or take fewer attributes as quasi-identifiers and give it the role `unit`",

@@ -24,7 +24,7 @@ use crate::measure::count_units_alone;
 use crate::{Audit, Error, ErrorKind, ExploredAttribute, MeasureOptions, Monitor, Policy, Release, Source};
 use document::{
     AlonePart, Document, ErrorShare, HeightPart, LatticePart, ManifestPart, NarrowingPart, NarrowingStepPart,
-    PolicyFile, ReleasePart, RowsStated, SourceFile, SourcePart, Together, columns,
+    PolicyFile, ReleasePart, RowsStated, SourceFile, SourcePart, Together, columns, related,
 };
 
 pub(crate) mod document;
@@ -288,6 +288,7 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<ReleasePart, E
             units: stated.units,
             columns: columns(manifest),
             dependencies: stated.dependencies.clone(),
+            related: related(release, manifest),
             check,
         }),
         safe_harbor: Some(safe_harbor(release)),

@@ -16,6 +16,7 @@ mod published;
 pub mod recount;
 pub mod remote;
 mod repair;
+mod repeating;
 mod row_store;
 mod rows;
 pub mod singling_out;

@@ -89,7 +89,9 @@ fn publish_with(
     }
     let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");
-    let store = source.open(policy, &catalog.known_columns()?, &reading)?;
+    let known = catalog.known_columns()?;
+    let mut store = source.open(policy, &known, &reading)?;
+    let repeating = store.take_identifiers(policy, &known, &reading)?;
     let exact = if catalog.is_gated(&options.gate) { store.made_coarser(policy) } else { Vec::new() };
     let (store, coarsened) = store.coarsened(policy)?;
     let searchable = store.searchable(policy, &options.gate, &reading)?;
@@ -103,6 +105,7 @@ fn publish_with(
     let judged = closed.as_ref().unwrap_or(policy);
     let mut bound = bind(judged, &searchable, earlier, &dependencies)?;
     bound.coarsened = coarsened;
+    bound.warnings.extend(repeating);
     if !options.levels.is_empty() {
         explore::refuse_other_methods(&bound)?;
     }
@@ -121,9 +124,10 @@ fn publish_with(
     let mut draft = search(&bound, divided, options, &mut rng)?;
     if store.in_memory() {
         dependencies.refuse_exposed_people(&bound, &draft)?;
-        let related = related::warnings(&bound, &draft);
-        draft.warnings.extend(related);
     }
+    draft.related = related::stated(&bound, &draft);
+    let related = related::warnings(&bound, &draft);
+    draft.warnings.extend(related);
     let search_time = searching.elapsed();
 
     let writing = Instant::now();
@@ -272,12 +276,14 @@ fn write_and_verify(
     let phase = Phase::of(options.progress, "writing", draft.rows_to_write(!store.in_memory()).max(1));
     let rows = draft.rows;
     let (rules, units) = (draft.rules.take(), draft.units.take());
+    let related = std::mem::take(&mut draft.related);
     let written = store.write(draft, bound, staged.path(), options.format, rng, &phase)?;
     phase.finish();
     options.progress.check()?;
     let mut manifest = draft::manifest(bound, written.resources.clone(), rows);
     bound.coarsened.declare(bound.policy, &mut manifest);
     manifest.hedgerow.units = units.as_ref().map(|units| units.counts);
+    manifest.hedgerow.related = related;
     let named = |released: &Release| {
         let mut rules = rules.unwrap_or_else(|| generalized::named_rules(bound, released));
         if let Some(units) = &units {

@@ -13,6 +13,7 @@ use hedgerow_draft::error::PublishError;
 use hedgerow_draft::options::TableFormat;
 use hedgerow_policy::Policy;
 use hedgerow_release::ReadBy;
+use hedgerow_table::engine::Embedded;
 use hedgerow_table::read::{HeldTable, ReadOptions, read_table};
 use hedgerow_table::{Column, Counted, Engine, InputError, Progress, Spill, Table, TableError};
 use rand::rngs::StdRng;
@@ -21,6 +22,7 @@ use crate::catalog::Gate;
 use crate::foreseen;
 use crate::out_of_core::{self, Outside};
 use crate::remote::{self, Remote};
+use crate::repeating;
 use crate::singling_out;
 use crate::write::{self, Written};
 
@@ -62,7 +64,7 @@ impl<'a> RowSource<'a> {
         also: &HashSet<String>,
         progress: &dyn Progress,
     ) -> Result<RowStore<'a>, TableError> {
-        let options = || source_options(policy, also, progress);
+        let options = || ReadOptions { if_few: repeating::names(policy), ..source_options(policy, also, progress) };
         match self {
             RowSource::Policy => {
                 refuse_cluster(policy)?;
@@ -115,6 +117,31 @@ impl<'a> RowStore<'a> {
         match held {
             HeldTable::Memory(table) => RowStore::Memory(Cow::Owned(table)),
             HeldTable::Outside(engine) => RowStore::Outside(engine, spill),
+        }
+    }
+
+    /// A warning about an identifier that repeats where rules count rows. Nothing else looks at
+    /// identifiers: but for the columns that are `also` read, they are not in memory afterwards.
+    pub(crate) fn take_identifiers(
+        &mut self,
+        policy: &Policy,
+        also: &HashSet<String>,
+        progress: &dyn Progress,
+    ) -> Result<Option<InputError>, TableError> {
+        match self {
+            RowStore::Memory(table) => {
+                let warning = match repeating::may_repeat(policy, table) {
+                    true => repeating::examine(policy, &Embedded::new(table), progress)?,
+                    false => None,
+                };
+                if let Cow::Owned(table) = table {
+                    let names = repeating::names(policy);
+                    table.columns.retain(|column| !names.contains(&column.name) || also.contains(&column.name));
+                }
+                Ok(warning)
+            }
+            RowStore::Outside(engine, _) => repeating::examine(policy, engine.as_ref(), progress),
+            RowStore::Remote(_) => Ok(None),
         }
     }
 

@@ -123,6 +123,21 @@ pub struct Promise {
     /// declares them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dependencies: Vec<KnownDependency>,
+    /// Quasi-identifiers of which one follows from others, and the classes that their labels give
+    /// together.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub related: Vec<RelatedAttributes>,
+}
+
+/// Quasi-identifiers of which `to` follows from `from`, such as the region of a county: a reader
+/// sees the classes of rows that agree on the labels of all of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelatedAttributes {
+    pub from: Vec<String>,
+    pub to: String,
+    /// Of the released rows.
+    pub classes: ClassSizes,
 }
 
 /// An attacker who knows the attributes `from` of an individual knows `to`.

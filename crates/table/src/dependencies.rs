@@ -106,6 +106,13 @@ pub fn deviating(
     count(engine, tallies, progress, deviating)
 }
 
+/// Whether chance alone would hardly make a dependency that holds in all rows, among this number of
+/// dependencies that were examined. The left side has `values` different values; `most_frequent`
+/// rows have the most frequent value of the right side.
+pub fn holds_beyond_chance(rows: u64, values: u64, most_frequent: u64, tests: usize) -> bool {
+    Evidence { deviating: 0, repeated: rows.saturating_sub(values) }.is_real(rows, most_frequent, tests)
+}
+
 fn pairs_of(columns: &[usize]) -> Vec<Vec<usize>> {
     if columns.len() > PAIRED_MAX {
         return Vec::new();

@@ -8,6 +8,7 @@ pub mod closure;
 pub mod earlier;
 pub mod kinds;
 mod possible;
+pub mod related;
 pub mod release_check;
 mod stated;
 mod units;

@@ -367,7 +367,7 @@ fn against_manifest(manifest: &Manifest, claims: &[&Claim], checked: &Checked) -
 }
 
 /// The mean has been through decimal digits and back, which may cost it its last bit.
-fn same_classes(claimed: &ClassSizes, found: &ClassSizes) -> bool {
+pub(crate) fn same_classes(claimed: &ClassSizes, found: &ClassSizes) -> bool {
     let counts = |sizes: &ClassSizes| (sizes.count, sizes.min, sizes.max);
     counts(claimed) == counts(found) && (claimed.mean - found.mean).abs() <= 1e-9 * found.mean.max(1.0)
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::check::Checked;
 use crate::kinds::cloning;
+use crate::related;
 
 /// Completes a manifest by what follows from its tables.
 pub(crate) fn state(promise: &mut Promise, release: &Release, checked: &Checked) {
@@ -17,6 +18,7 @@ pub(crate) fn state(promise: &mut Promise, release: &Release, checked: &Checked)
         ReleaseTables::Cloned(tables) => cloning(tables, promise.rows),
         _ => Map::new(),
     };
+    related::state(promise, release);
 }
 
 /// Where a manifest states something else than what follows from its tables.
@@ -26,6 +28,7 @@ pub(crate) fn contradictions(manifest: &Manifest, release: &Release, checked: &C
     state(&mut found, release, checked);
     let mut contradictions = differences("loss", &stated.loss, &found.loss);
     contradictions.extend(differences("cloning", &stated.cloning, &found.cloning));
+    contradictions.extend(related::contradictions(stated, release));
     contradictions.extend(other_hierarchies(stated, release));
     contradictions
 }

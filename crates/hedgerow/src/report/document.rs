@@ -6,7 +6,9 @@ use hedgerow_audit::{
 };
 use hedgerow_publish::undivided::Undivided;
 use hedgerow_publish::why::Why;
-use hedgerow_release::manifest::{KnownDependency, Manifest, UnitCounts};
+use hedgerow_release::Release;
+use hedgerow_release::manifest::{ClassSizes, KnownDependency, Manifest, UnitCounts};
+use hedgerow_verify::related::classes_of;
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -90,7 +92,44 @@ pub(super) struct ManifestPart {
     pub(super) units: Option<UnitCounts>,
     pub(super) columns: Vec<ColumnPart>,
     pub(super) dependencies: Vec<KnownDependency>,
+    pub(super) related: Vec<RelatedPart>,
     pub(super) check: Check,
+}
+
+/// Quasi-identifiers of which one follows from others: the classes that their labels give together,
+/// counted in the table.
+#[derive(Debug, Clone, serde::Serialize)]
+pub(super) struct RelatedPart {
+    pub(super) from: Vec<String>,
+    pub(super) to: String,
+    pub(super) classes: ClassSizes,
+    /// In the order of the attributes, the smallest first.
+    pub(super) smallest: Vec<RelatedClassPart>,
+}
+
+/// The rows that agree on all these labels.
+#[derive(Debug, Clone, serde::Serialize)]
+pub(super) struct RelatedClassPart {
+    pub(super) labels: Vec<String>,
+    pub(super) rows: u64,
+}
+
+/// The related attributes that a manifest states, with the smallest of their classes.
+pub(super) fn related(release: &Release, manifest: &Manifest) -> Vec<RelatedPart> {
+    const SHOWN_MAX: usize = 12;
+    let stated = manifest.hedgerow.related.iter();
+    let counted = stated.filter_map(|stated| Some((stated, classes_of(release, stated)?)));
+    let related = counted.map(|(stated, classes)| RelatedPart {
+        from: stated.from.clone(),
+        to: stated.to.clone(),
+        classes: ClassSizes::of(classes.iter().map(|class| class.rows)),
+        smallest: classes
+            .into_iter()
+            .take(SHOWN_MAX)
+            .map(|class| RelatedClassPart { labels: class.labels, rows: class.rows })
+            .collect(),
+    });
+    related.collect()
 }
 
 /// A column of a released table.

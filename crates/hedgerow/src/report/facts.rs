@@ -7,7 +7,7 @@ use hedgerow_release::manifest::Claim;
 use hedgerow_report::facts::*;
 use serde_json::{Map, Value};
 
-use super::document::{ColumnPart, Document, NarrowingPart, ReleasePart};
+use super::document::{ColumnPart, Document, NarrowingPart, RelatedPart, ReleasePart};
 use super::internal_facts::with_source;
 use crate::Check;
 
@@ -94,6 +94,7 @@ fn of_part(part: &ReleasePart) -> ReleaseFacts {
                     accept: known.accept.clone(),
                 })
                 .collect(),
+            related: stated.related.iter().map(of_related).collect(),
             check: Some(of_check(&stated.check)),
             safe_harbor: part
                 .safe_harbor
@@ -107,6 +108,16 @@ fn of_part(part: &ReleasePart) -> ReleaseFacts {
     match &part.of_source {
         None => shown,
         Some(internal) => with_source(shown, internal),
+    }
+}
+
+fn of_related(related: &RelatedPart) -> RelatedFacts {
+    let smallest = related.smallest.iter();
+    RelatedFacts {
+        from: related.from.clone(),
+        to: related.to.clone(),
+        classes: RelatedSizes { count: related.classes.count, min: related.classes.min, max: related.classes.max },
+        smallest: smallest.map(|class| RelatedClassFacts { labels: class.labels.clone(), rows: class.rows }).collect(),
     }
 }
 

@@ -25,6 +25,10 @@ const STEP_BITS: u32 = 32 - COST_BITS;
 /// How many steps a climb takes before it judges.
 const STRIDE: usize = 2;
 
+/// Where rows belong to units, nothing is climbed in a lattice of up to this many nodes: a node takes
+/// as long to judge wherever it is, and what is above the last few of them mostly holds.
+const UNITS_CLIMB_FROM: u64 = 1 << 10;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Worth {
     Judging,
@@ -119,7 +123,9 @@ impl<const W: usize> LatticeSearch<'_, W> {
             }
             waiting = postponed;
             waiting.extend(ahead);
-            self.climb(known, &batch);
+            if self.unit_rows.is_none() || self.lattice.nodes().is_none_or(|nodes| nodes > UNITS_CLIMB_FROM) {
+                self.climb(known, &batch);
+            }
             batch.retain(|(number, levels)| {
                 let (fails, judged) = (known.fails(*number), self.judged.contains(levels));
                 if fails && !judged {

@@ -5,11 +5,10 @@ use std::cell::OnceCell;
 use hedgerow_table::frequency::FrequencySet;
 
 use super::by_class::ByClass;
-use super::fitting::Fitting;
 use super::left::{Failing, HeldBefore, UnitView, UnitsLeft};
 use super::looks::{Growth, Judging, Looks, Measuring};
 use super::settled::{SINGLE_VALUES_MAX, Settling};
-use super::value_limits::EnoughByNumber;
+use super::unit_sets::UnitSets;
 use super::{KnownRows, UnitClass, UnitRows, UnitTerms};
 use crate::judge::{Achieved, BoundRule};
 use crate::{Class, Distribution, Judge, OnMerge};
@@ -81,7 +80,7 @@ impl Judge {
             }
         }
         let UnitsLeft { kept, lost, lost_units, .. } = left;
-        UnitVerdict { at_least, suppressed: lost, suppressed_units: lost_units, kept: Some(kept) }
+        UnitVerdict { at_least, suppressed: lost, suppressed_units: lost_units, kept: Some(rows.by_number(&kept)) }
     }
 
     /// By rule, what holds of groups before any unit is suppressed, as the cores left them: enough
@@ -106,10 +105,12 @@ impl Judge {
     ) -> Vec<bool> {
         let places: Vec<u32> = (0..set.len() as u32).collect();
         let mut left = UnitsLeft::all(rows, u64::MAX, u64::MAX);
+        let kept = rows.by_place(kept);
         (0..kept.len()).filter(|&unit| !kept[unit]).for_each(|unit| left.lose(unit));
         let mut known: Vec<HeldBefore> = self.rules.iter().map(|_| HeldBefore::default()).collect();
         self.lose_by_rules(terms, &self.views(set, rows, &places), &mut left, &mut known);
-        kept.iter().zip(&left.kept).map(|(before, after)| *before && !after).collect()
+        let failing: Vec<bool> = kept.iter().zip(&left.kept).map(|(before, after)| *before && !after).collect();
+        rows.by_number(&failing)
     }
 
     /// The level of every guarantee over the units of a table, one by one and, where the attacker
@@ -123,6 +124,7 @@ impl Judge {
     ) -> Vec<Vec<Achieved>> {
         let places: Vec<u32> = (0..set.len() as u32).collect();
         let views = self.views(set, rows, &places);
+        let kept = &rows.by_place(kept);
         let achieved = self.rules.iter().enumerate().map(|(number, rule)| {
             let mut measuring = Measuring::new(rule, self.tables(number, rows, kept), rows);
             let view = view_of(&views, rule);
@@ -229,7 +231,11 @@ impl Judge {
             let rule = &self.rules[number];
             let view = view_of(views, rule);
             let settling = self.settling(number, terms, left.rows);
-            let settled = settling.map(|settling| settling.classes(left.rows, view, &left.kept)).unwrap_or_default();
+            let settled = settling.map(|settling| {
+                let units = view.units_without(left.rows, &left.gone);
+                settling.classes(left.rows, view, &left.kept, &units)
+            });
+            let settled = settled.unwrap_or_default();
             let by_class = ByClass::new(left.rows, view, &left.kept, &settled);
             self.fail_rows(number, left, &by_class, &mut failing);
             let tables = self.tables(number, left.rows, &left.kept);
@@ -329,10 +335,8 @@ impl Judge {
         counts.map(|counts| Distribution::new(counts, rule.tree.as_ref())).collect()
     }
 
-    /// Shows every set of units that a rule must hold for: those of each class listed and, where
-    /// the attacker knows every row, those that fit the units of each signature, class by class.
-    /// Where more units can do no worse, parts of a set are shown first. Signatures of which the
-    /// answer is `known` to hold are omitted.
+    /// Shows every set of units that a rule must hold for. Signatures of which the answer is `known`
+    /// to hold are omitted.
     #[expect(clippy::too_many_arguments, reason = "a rule over units of a table, and what is asked about them")]
     fn look_at_units(
         &self,
@@ -346,113 +350,20 @@ impl Judge {
         looks: &mut dyn Looks,
     ) {
         let rule = &self.rules[number];
-        let codes = rule.protect.filter(|_| rule.needs_values()).and_then(|protect| rows.values[protect].as_ref());
-        let one_value = codes.is_none() || !terms.several_values[number];
+        let protect = rule.protect.filter(|_| rule.needs_values());
+        let protect = protect.and_then(|protect| Some((protect, rows.values[protect].as_deref()?)));
+        let one_value = protect.is_none() || !terms.several_values[number];
         let absorbing = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() == OnMerge::Absorbing);
         let growth = match one_value {
             true if absorbing => Growth::Absorbing,
             false if self.settling(number, terms, rows).is_some() => Growth::SingleValues,
             _ => Growth::Any,
         };
-        let mut class = UnitClass::new(terms.missing[number]);
-        let mut about: Vec<u32> = Vec::new();
-        let mut values: Vec<u32> = Vec::new();
-        // A link shows what else the units of a class have.
-        let elsewhere = codes.filter(|_| terms.linked && terms.several_values[number]);
-        for members in by_class.iter() {
-            about.clear();
-            about.extend(members.chunk_by(|a, b| a.0 == b.0).map(|of_unit| of_unit[0].0));
-            if looks.pass_over(&about) {
-                continue;
-            }
-            class.clear();
-            let is_enough = members.chunk_by(|a, b| a.0 == b.0).any(|of_unit| {
-                values.clear();
-                values.extend(codes.iter().flat_map(|codes| of_unit.iter().map(|&(_, row)| codes[row as usize])));
-                class.add(&mut values);
-                growth.is_enough(&mut class, looks)
-            });
-            if !is_enough {
-                class.count();
-                looks.look(&class, &about);
-            }
-            if let Some(codes) = elsewhere {
-                class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
-                looks.look(&class, &about);
-            }
-        }
-        if terms.rows[number] == KnownRows::One {
-            return;
-        }
-        let signatures = view.signatures(rows, terms.linked);
-        let members = view.members(rows, signatures);
-        let counts = signatures.counts(kept);
-        // Where some values are missing, those that are known would have to be counted too.
-        let by_number =
-            rule.protect.zip(codes).filter(|_| growth == Growth::SingleValues && terms.missing[number].is_none());
-        let limits = by_number.and_then(|(protect, codes)| view.value_limits(protect, rows, signatures, codes));
-        let mut by_number = limits.map(|limits| {
-            EnoughByNumber::new(limits, view.count_fitting(signatures), view.suppressed_by_class(signatures, kept))
-        });
-        let mut fitting: Vec<u32> = Vec::new();
-        let is_open = |&group: &u32| counts[group as usize] > 0 && known.get(group as usize) != Some(&true);
-        for group in (0..signatures.len() as u32).filter(is_open) {
-            let own = signatures.classes_of(group);
-            let units = by_number.as_ref().map_or(0, |by_number| by_number.units(group, own));
-            let mut are_enough = |in_class: &[u32], looks: &mut dyn Looks| {
-                by_number.as_mut().is_some_and(|by_number| by_number.are_enough(units, in_class, looks))
-            };
-            if own.chunk_by(|a, b| a == b).all(|in_class| are_enough(in_class, looks)) {
-                continue;
-            }
-            about.clear();
-            about.extend(members.of(group).iter().filter(|&&unit| kept[unit as usize]));
-            if looks.pass_over(&about) {
-                continue;
-            }
-            let mut fitting = Fitting { found: &mut fitting, more: signatures.fitting(group) };
-            fitting.found.clear();
-            if let Some(codes) = elsewhere {
-                // Units with equal signatures alone fit.
-                class.of_whole_units(about.iter().map(|&unit| &codes[rows.rows_of(unit as usize)]));
-                looks.look(&class, &about);
-            }
-            for (place, in_class) in own.chunk_by(|a, b| a == b).enumerate() {
-                // A unit with one value has it in every class.
-                if place > 0 && one_value {
-                    break;
-                }
-                if are_enough(in_class, looks) {
-                    continue;
-                }
-                let looked_at = in_class[0];
-                class.clear();
-                let mut next = 0;
-                let is_enough = loop {
-                    let Some(other) = fitting.get(next) else { break false };
-                    next += 1;
-                    let is_enough = match codes {
-                        None => {
-                            class.units += u64::from(counts[other as usize]);
-                            growth.is_enough(&mut class, looks)
-                        }
-                        Some(codes) => members.of(other).iter().filter(|&&unit| kept[unit as usize]).any(|&unit| {
-                            let own = rows.rows_of(unit as usize).filter(|&row| view.class_of_row[row] == looked_at);
-                            values.clear();
-                            values.extend(own.map(|row| codes[row]));
-                            class.add(&mut values);
-                            growth.is_enough(&mut class, looks)
-                        }),
-                    };
-                    if is_enough {
-                        break true;
-                    }
-                };
-                if !is_enough {
-                    class.count();
-                    looks.look(&class, &about);
-                }
-            }
+        let missing = terms.missing[number];
+        let sets = UnitSets { view, rows, kept, linked: terms.linked, protect, missing, one_value, growth };
+        sets.of_classes(by_class, looks);
+        if terms.rows[number] == KnownRows::All {
+            sets.that_fit(known, looks);
         }
     }
 }

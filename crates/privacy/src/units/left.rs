@@ -67,7 +67,7 @@ impl UnitView {
     }
 
     /// By class, how many units have rows there, without those that are gone.
-    fn units_without(&self, rows: &UnitRows, gone: &[u32]) -> Vec<u32> {
+    pub(super) fn units_without(&self, rows: &UnitRows, gone: &[u32]) -> Vec<u32> {
         let mut units = self.units.get_or_init(|| self.units_of_classes(rows)).clone();
         let mut classes: Vec<u32> = Vec::new();
         for &unit in gone {
@@ -187,10 +187,14 @@ impl<'a> UnitsLeft<'a> {
                     }
                 }
             }
+            known.learn(&judged, self.gone.len());
             if !judged.contains(&Some(false)) {
-                known.learn(&judged, self.gone.len());
                 return Vec::new();
             }
+            let members = view.members(self.rows, signatures);
+            let failing = (0u32..).zip(&judged).filter(|(_, judged)| **judged == Some(false));
+            let units = failing.flat_map(|(group, _)| members.of(group).iter().copied());
+            return units.filter(|&unit| self.kept[unit as usize]).collect();
         }
         let failing = self.failing(|&unit| match signatures.of_unit(unit) {
             // What fits one row are the units of its class, which are looked at by themselves.

@@ -38,6 +38,7 @@ mod left;
 mod looks;
 mod settled;
 mod signatures;
+mod unit_sets;
 mod value_limits;
 
 use foldhash::fast::FixedState;
@@ -94,9 +95,13 @@ pub struct UnitTerms {
     pub allowed: u64,
 }
 
-/// The rows of a table, unit after unit, as they are judged.
+/// The rows of a table, unit after unit, as they are judged. Units are in the order of their first
+/// entries, so that those that look alike are beside one another: most of what is read and counted
+/// of a unit is then at hand from the one before.
 #[derive(Debug)]
 pub struct UnitRows {
+    /// The number of each unit for the caller.
+    numbers: Vec<u32>,
     /// Where the rows of every unit begin, and the end.
     starts: Vec<u32>,
     /// The entry of the finest frequency set that each row is of.
@@ -120,21 +125,22 @@ impl UnitRows {
         units: usize,
     ) -> UnitRows {
         let entry_of = set.places_of_rows(judge.layout(), columns, of_row.len());
-        let mut starts = vec![0u32; units + 1];
-        of_row.iter().for_each(|&unit| starts[unit as usize + 1] += 1);
+        let (numbers, mut starts) = by_first_entry(set.len(), &entry_of, of_row, units);
         let occupied = starts.iter().filter(|&&rows| rows > 0).count() as u64;
-        (0..units).for_each(|unit| starts[unit + 1] += starts[unit]);
-        let mut next = starts.clone();
-        let mut order = vec![0u32; of_row.len()];
-        for (row, &unit) in (0u32..).zip(of_row) {
-            order[next[unit as usize] as usize] = row;
-            next[unit as usize] += 1;
+        (0..units).for_each(|place| starts[place + 1] += starts[place]);
+        let mut next = vec![0u32; units];
+        numbers.iter().zip(&starts).for_each(|(&unit, &start)| next[unit as usize] = start);
+        let (mut order, mut entries) = (vec![0u32; of_row.len()], vec![0u32; of_row.len()]);
+        for ((row, &unit), &entry) in (0u32..).zip(of_row).zip(&entry_of) {
+            let next = &mut next[unit as usize];
+            (order[*next as usize], entries[*next as usize]) = (row, entry);
+            *next += 1;
         }
-        let entries = order.iter().map(|&row| entry_of[row as usize]).collect();
         let values = columns.iter().enumerate().map(|(attribute, codes)| {
             judge.looks_at_values(attribute).then(|| order.iter().map(|&row| codes.get(row as usize)).collect())
         });
-        let mut rows = UnitRows { starts, entries, values: values.collect(), units: occupied, sources: Vec::new() };
+        let mut rows =
+            UnitRows { numbers, starts, entries, values: values.collect(), units: occupied, sources: Vec::new() };
         let all = vec![true; units];
         rows.sources = (0..judge.rules().len()).map(|rule| judge.units_by_value(rule, &rows, &all)).collect();
         rows
@@ -171,17 +177,50 @@ impl UnitRows {
         u64::from(self.starts[unit + 1] - self.starts[unit])
     }
 
+    /// By place here, what is said of each unit by its number.
+    fn by_place(&self, kept: &[bool]) -> Vec<bool> {
+        self.numbers.iter().map(|&unit| kept[unit as usize]).collect()
+    }
+
+    /// By number, what is said of each unit by its place here.
+    fn by_number(&self, kept: &[bool]) -> Vec<bool> {
+        let mut by_number = vec![false; kept.len()];
+        self.numbers.iter().zip(kept).for_each(|(&unit, &kept)| by_number[unit as usize] = kept);
+        by_number
+    }
+
     /// For every entry of a set that was rolled up from the finest one, the rows of units that are
     /// not kept. `places` tells into which entry each of the finest was rolled up.
     pub fn rows_lost(&self, entries: usize, places: &[u32], kept: &[bool]) -> Vec<u32> {
         let mut lost = vec![0u32; entries];
-        for unit in (0..self.len()).filter(|&unit| !kept[unit]) {
+        for unit in (0..self.len()).filter(|&place| !kept[self.numbers[place] as usize]) {
             for row in self.rows_of(unit) {
                 lost[places[self.entries[row] as usize] as usize] += 1;
             }
         }
         lost
     }
+}
+
+/// The units in the order of their first entries, those without rows last; and after a zero, the
+/// rows of each.
+fn by_first_entry(entries: usize, entry_of: &[u32], of_row: &[u32], units: usize) -> (Vec<u32>, Vec<u32>) {
+    // Which is no entry: that of units without rows.
+    let mut units_of = vec![(entries as u32, 0u32); units];
+    for (&unit, &entry) in of_row.iter().zip(entry_of) {
+        let (first, rows) = &mut units_of[unit as usize];
+        (*first, *rows) = ((*first).min(entry), *rows + 1);
+    }
+    let mut next = vec![0u32; entries + 2];
+    units_of.iter().for_each(|&(first, _)| next[first as usize + 1] += 1);
+    (0..=entries).for_each(|entry| next[entry + 1] += next[entry]);
+    let (mut numbers, mut rows_of) = (vec![0u32; units], vec![0u32; units + 1]);
+    for (unit, &(first, rows)) in (0u32..).zip(&units_of) {
+        let next = &mut next[first as usize];
+        (numbers[*next as usize], rows_of[*next as usize + 1]) = (unit, rows);
+        *next += 1;
+    }
+    (numbers, rows_of)
 }
 
 /// Numbers the units of rows that agree on all columns: the number of each row, and how many there

@@ -13,6 +13,10 @@ use super::signatures::NONE;
 /// More values than these are counted instead.
 pub(super) const SINGLE_VALUES_MAX: u64 = 8;
 
+/// Units are in the order of what is known of them, so that a few in every part of the table settle
+/// nearly all classes: one of so many is looked at first.
+const EVERY: usize = 16;
+
 /// Of units with more rows only their number is looked at.
 const ROWS_MAX: usize = 32;
 
@@ -34,15 +38,17 @@ struct Seen {
 }
 
 impl Settling<'_> {
-    /// By class, whether the units that are kept show enough.
-    pub(super) fn classes(&self, rows: &UnitRows, view: &UnitView, kept: &[bool]) -> Vec<bool> {
+    /// By class, whether the units that are kept show enough, or are none. `units` has how many are
+    /// kept.
+    pub(super) fn classes(&self, rows: &UnitRows, view: &UnitView, kept: &[bool], units: &[u32]) -> Vec<bool> {
         let nothing = Seen { last: NONE, units: 0, values: 0 };
         let mut seen = vec![nothing; view.classes];
         let mut values = vec![0u32; view.classes * self.values];
         let is_settled = |seen: &Seen| u64::from(seen.units) >= self.units && seen.values as usize >= self.values;
         // Where many rows are in every class, the first units settle all of them.
-        let mut left = view.classes;
-        for unit in (0..rows.len()).filter(|&unit| kept[unit]) {
+        let mut left = units.iter().filter(|&&units| units > 0).count();
+        let others = (0..rows.len()).filter(|unit| unit % EVERY > 0);
+        for unit in (0..rows.len()).step_by(EVERY).chain(others).filter(|&unit| kept[unit]) {
             if left == 0 {
                 break;
             }
@@ -71,6 +77,6 @@ impl Settling<'_> {
                 left -= usize::from(is_settled(seen));
             }
         }
-        seen.iter().map(is_settled).collect()
+        seen.iter().zip(units).map(|(seen, &units)| units == 0 || is_settled(seen)).collect()
     }
 }

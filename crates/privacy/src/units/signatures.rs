@@ -51,8 +51,10 @@ impl Signatures {
     /// class of every row, below `classes_max`.
     pub(super) fn new(rows: &UnitRows, class_of_row: &[u32], classes_max: usize, equal: bool) -> Signatures {
         let hasher = FixedState::default();
+        // Most units have few rows.
+        let mut few: HashTable<(u128, u32)> = HashTable::new();
         // With the hash, so that other groups need not be looked at.
-        let mut table: HashTable<(u64, u32)> = HashTable::with_capacity(rows.len() / 4);
+        let mut many: HashTable<(u64, u32)> = HashTable::new();
         let mut found = Signatures {
             of_unit: vec![NONE; rows.len()],
             units: Vec::new(),
@@ -65,26 +67,50 @@ impl Signatures {
         let fewest = if equal { 1 } else { 2 };
         let mut signature: Vec<u32> = Vec::new();
         for unit in (0..rows.len()).filter(|&unit| rows.count_of(unit) >= fewest) {
-            signature.clear();
-            signature.extend_from_slice(&class_of_row[rows.rows_of(unit)]);
-            signature.sort_unstable();
-            let hash = hasher.hash_one(signature.as_slice());
-            let is_equal = |&(other, group): &(u64, u32)| other == hash && found.classes_of(group) == signature;
-            let group = match table.find(hash, is_equal) {
-                Some(&(_, group)) => group,
+            let classes = &class_of_row[rows.rows_of(unit)];
+            let group = match packed(classes, classes_max) {
+                Some(key) => {
+                    let hash = hasher.hash_one(key);
+                    match few.find(hash, |&(other, _)| other == key) {
+                        Some(&(_, group)) => group,
+                        None => {
+                            let group = found.add(classes);
+                            few.insert_unique(hash, (key, group), |&(key, _)| hasher.hash_one(key));
+                            group
+                        }
+                    }
+                }
                 None => {
-                    let group = found.len() as u32;
-                    found.classes.extend_from_slice(&signature);
-                    found.starts.push(found.classes.len() as u32);
-                    found.units.push(0);
-                    table.insert_unique(hash, (hash, group), |&(hash, _)| hash);
-                    group
+                    signature.clear();
+                    signature.extend_from_slice(classes);
+                    signature.sort_unstable();
+                    let hash = hasher.hash_one(signature.as_slice());
+                    let is_equal = |&(other, group): &(u64, u32)| other == hash && found.classes_of(group) == signature;
+                    match many.find(hash, is_equal) {
+                        Some(&(_, group)) => group,
+                        None => {
+                            let group = found.add(&signature);
+                            many.insert_unique(hash, (hash, group), |&(hash, _)| hash);
+                            group
+                        }
+                    }
                 }
             };
             found.of_unit[unit] = group;
             found.units[group as usize] += 1;
         }
         found
+    }
+
+    /// A new group, of units with these rows.
+    fn add(&mut self, classes: &[u32]) -> u32 {
+        let group = self.len() as u32;
+        let start = self.classes.len();
+        self.classes.extend_from_slice(classes);
+        self.classes[start..].sort_unstable();
+        self.starts.push(self.classes.len() as u32);
+        self.units.push(0);
+        group
     }
 
     /// The group of a unit that is judged by it.
@@ -214,6 +240,28 @@ impl Signatures {
     }
 }
 
+/// The most rows whose classes fit in one key.
+const PACKED_MAX: usize = 8;
+
+/// A few classes in ascending order as one number, where each takes two bytes.
+fn packed(classes: &[u32], classes_max: usize) -> Option<u128> {
+    if classes.len() > PACKED_MAX || classes_max >= usize::from(u16::MAX) {
+        return None;
+    }
+    let mut sorted = [0u16; PACKED_MAX];
+    for (count, &class) in classes.iter().enumerate() {
+        // Zero is none. Few rows are sorted quickest one by one.
+        let class = class as u16 + 1;
+        let mut place = count;
+        while place > 0 && sorted[place - 1] > class {
+            sorted[place] = sorted[place - 1];
+            place -= 1;
+        }
+        sorted[place] = class;
+    }
+    Some(sorted.iter().rev().fold(0, |key, &class| (key << 16) | u128::from(class)))
+}
+
 /// A bit for every row, by its class and by which of the rows there it is.
 fn mask(ascending: &[u32]) -> u64 {
     let (mut mask, mut last, mut nth) = (0, NONE, 0u32);
@@ -263,7 +311,10 @@ mod tests {
         let class_of_row: Vec<u32> = units.iter().flatten().copied().collect();
         let entries = (0..class_of_row.len() as u32).collect();
         let occupied = units.iter().filter(|classes| !classes.is_empty()).count() as u64;
-        (UnitRows { starts, entries, values: Vec::new(), units: occupied, sources: Vec::new() }, class_of_row)
+        (
+            UnitRows { numbers: Vec::new(), starts, entries, values: Vec::new(), units: occupied, sources: Vec::new() },
+            class_of_row,
+        )
     }
 
     /// How often each class occurs among the rows of one unit at most as often as among another's.

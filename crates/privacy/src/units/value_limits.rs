@@ -106,17 +106,22 @@ impl<'l> EnoughByNumber<'l> {
     }
 }
 
-/// Each class of a unit's rows with each value that it has there, once, and its rows there. Few
-/// rows are compared with one another, which costs less than sorting them.
+/// Each class of a unit's rows with each value that it has there, once, and its rows there. Few rows
+/// are sorted quickest one by one.
 fn each_value(classes: &[u32], codes: &[u32], mut visit: impl FnMut(u32, usize, u32)) {
-    for (place, (&class, &code)) in classes.iter().zip(codes).enumerate() {
-        let (mut rows, mut is_first) = (0, true);
-        for (other, (&other_class, &other_code)) in classes.iter().zip(codes).enumerate() {
-            rows += usize::from(other_class == class);
-            is_first &= other >= place || other_class != class || other_code != code;
+    let mut sorted = [0u64; FEW_ROWS];
+    for (count, (&class, &code)) in classes.iter().zip(codes).enumerate() {
+        let key = (u64::from(class) << 32) | u64::from(code);
+        let mut place = count;
+        while place > 0 && sorted[place - 1] > key {
+            sorted[place] = sorted[place - 1];
+            place -= 1;
         }
-        if is_first {
-            visit(class, rows, code);
+        sorted[place] = key;
+    }
+    for in_class in sorted[..classes.len()].chunk_by(|a, b| a >> 32 == b >> 32) {
+        for same in in_class.chunk_by(|a, b| a == b) {
+            visit((same[0] >> 32) as u32, in_class.len(), same[0] as u32);
         }
     }
 }
@@ -191,7 +196,8 @@ mod tests {
             let class_of_row: Vec<u32> = units.iter().flatten().map(|row| row.0).collect();
             let codes: Vec<u32> = units.iter().flatten().map(|row| row.1).collect();
             let entries = (0..codes.len() as u32).collect();
-            let rows = UnitRows { starts, entries, values: Vec::new(), units: 0, sources: Vec::new() };
+            let rows =
+                UnitRows { numbers: Vec::new(), starts, entries, values: Vec::new(), units: 0, sources: Vec::new() };
             let view = UnitView {
                 know: Vec::new(),
                 class_of_row,

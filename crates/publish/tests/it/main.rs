@@ -30,6 +30,7 @@ mod query_bounds;
 mod random_case;
 mod related;
 mod related_worlds;
+mod repeating;
 mod undivided;
 mod units;
 mod units_local;

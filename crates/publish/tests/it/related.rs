@@ -6,10 +6,12 @@ use std::path::Path;
 
 use hedgerow_policy::Policy;
 use hedgerow_publish::recount::over_units;
-use hedgerow_publish::{PublishError, PublishOptions, Published, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, RowSource, RowStore, publish};
 use hedgerow_release::Release;
-use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{Kind, NoProgress, Table, TableError};
+use hedgerow_release::manifest::{ClassSizes, RelatedAttributes};
+use hedgerow_table::read::{ReadOptions, read_within};
+use hedgerow_table::{Codes, Kind, NoProgress, Spill, Table, TableError};
+use hedgerow_verify::release_check::check_release;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -249,5 +251,116 @@ fn what_both_labels_leave_is_stated() {
         let stated = stated.and_then(|warning| warning.about.as_ref()?.people);
         assert_eq!(stated.unwrap_or(0), expected, "{county} {region}: {:?}", found.warnings);
         assert!(expected > 50, "{county} {region}: {expected}");
+        // The manifest has the classes that both labels give, which anyone can count again.
+        let mut classes: BTreeMap<[String; 2], u64> = BTreeMap::new();
+        for (_, labels) in released(&found) {
+            *classes.entry(["county", "region"].map(|name| labels[name].clone())).or_default() += 1;
+        }
+        let release = Release::open(&found.release, &NoProgress).unwrap();
+        let related = &release.manifest().unwrap().hedgerow.related;
+        let expected = RelatedAttributes {
+            from: vec!["county".to_owned()],
+            to: "region".to_owned(),
+            classes: ClassSizes::of(classes.into_values()),
+        };
+        assert_eq!(related, &[expected], "{county} {region}");
+        assert_eq!(contradictions(&found.release), [""; 0]);
+        let file = found.release.join("datapackage.json");
+        let honest = std::fs::read_to_string(&file).unwrap();
+        for (stated, forged) in [
+            (format!("\"min\": {}", related[0].classes.min), format!("\"min\": {}", related[0].classes.min + 1)),
+            ("\"to\": \"region\"".to_owned(), "\"to\": \"disease\"".to_owned()),
+            ("\"to\": \"region\"".to_owned(), "\"to\": \"county\"".to_owned()),
+        ] {
+            let place = honest.find("\"related\"").unwrap();
+            let (before, after) = honest.split_at(place);
+            std::fs::write(&file, format!("{before}{}", after.replacen(&stated, &forged, 1))).unwrap();
+            assert_eq!(contradictions(&found.release).len(), 1, "{stated}: {:?}", contradictions(&found.release));
+        }
     }
+}
+
+fn contradictions(release: &Path) -> Vec<String> {
+    check_release(&Release::open(release, &NoProgress).unwrap(), &[]).unwrap().contradictions
+}
+
+/// Two tables that differ in suppressed rows alone: in the one their county has two regions. The
+/// manifests are the same.
+#[test]
+fn what_is_stated_of_related_attributes_says_nothing_of_suppressed_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rng = StdRng::seed_from_u64(11);
+    let mut people = people(&mut rng, 150, 1);
+    // The only ones in a county whose number begins with 9.
+    people.extend([0, 1].map(|more| Person { unit: 150 + more, age: 30, county: 98, disease: "flu" }));
+    let policy =
+        policy("identifier", "[[rule]]\nrequire = { model = \"k-anonymity\", k = 4 }\n", "suppression = 0.2\n");
+    let mut manifests = Vec::new();
+    for deviates in [false, true] {
+        let mut table = table(&people);
+        if deviates {
+            let region = table.columns.iter_mut().find(|column| column.name == "region").unwrap();
+            let last = region.codes.len() - 1;
+            let codes = region.codes.iter().enumerate().map(|(row, code)| if row == last { 0 } else { code });
+            region.codes = Codes::from_iter(region.domain.cardinality(), codes);
+        }
+        let levels = [("age", 3), ("county", 1), ("region", 0)];
+        let found = published(&policy, &table, folder.path(), &levels).unwrap_or_else(|error| panic!("{error}"));
+        assert!(released(&found).iter().all(|(row, _)| *row < 150));
+        manifests.push(std::fs::read_to_string(found.release.join("datapackage.json")).unwrap());
+    }
+    assert!(manifests[0].contains("\"related\""), "{}", manifests[0]);
+    assert_eq!(manifests[0], manifests[1]);
+}
+
+/// Rows on the disk are held once each, and lead to the same list: what follows among the released
+/// rows, whatever was suppressed.
+#[test]
+fn related_attributes_are_stated_from_the_disk_as_from_memory() {
+    let (mut listed, mut unlisted) = (0, 0);
+    for seed in seeds(20) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut people = people(&mut rng, 300, 1);
+        // Two of a county that are suppressed or not, of which one may have another region.
+        let county = if seed % 2 == 0 { 98 } else { 3 };
+        people.extend([0, 1].map(|more| Person { unit: 300 + more, age: 30, county, disease: "flu" }));
+        let mut text = HEADER.join(",") + "\n";
+        for (row, person) in people.iter().enumerate() {
+            let region = if row == people.len() - 1 && seed % 3 > 0 { 2 } else { person.region() };
+            let Person { unit, age, county, disease } = person;
+            text += &format!("p{unit},{row},{age},{county:02},r{region},{disease}\n");
+        }
+        let file = folder.path().join("people.csv");
+        std::fs::write(&file, text).unwrap();
+        let (method, terms) = match seed % 4 {
+            3 => ("mondrian", "method = \"mondrian\"\n"),
+            _ => ("full-domain", "suppression = 0.2\n"),
+        };
+        let mut policy = policy("identifier", "[[rule]]\nrequire = { model = \"k-anonymity\", k = 4 }\n", terms);
+        policy.source.path = file;
+        let spill = Spill::new(folder.path(), 4 << 20).with_held(0);
+        let open =
+            |options: &ReadOptions<'_>| Ok(RowStore::held(read_within(&policy.source.path, options, &spill)?, &spill));
+        let made = [("memory", RowSource::Policy), ("disk", RowSource::Open(&open))].map(|(name, source)| {
+            let options = PublishOptions { seed: Some(3), ..PublishOptions::to(folder.path().join(name)) };
+            publish(&policy, source, &options).unwrap_or_else(|error| panic!("seed {seed}, {name}: {error}"))
+        });
+        assert!(made[1].spilled > 0, "seed {seed}");
+        let manifests = made.each_ref().map(|made| std::fs::read(made.release.join("datapackage.json")).unwrap());
+        assert!(manifests[0] == manifests[1], "seed {seed}, {method}");
+        let release = Release::open(&made[1].release, &NoProgress).unwrap();
+        match release.manifest().unwrap().hedgerow.related.is_empty() {
+            true => unlisted += 1,
+            false => listed += 1,
+        }
+        if method == "full-domain" {
+            let narrowed = made.each_ref().map(|made| {
+                let warnings = made.warnings.iter().map(ToString::to_string);
+                warnings.filter(|warning| warning.contains("follows from")).collect::<Vec<String>>()
+            });
+            assert_eq!(narrowed[0], narrowed[1], "seed {seed}");
+        }
+    }
+    assert!(std::env::var("HEDGEROW_SEED").is_ok() || listed > 5 && unlisted > 2, "{listed} {unlisted}");
 }

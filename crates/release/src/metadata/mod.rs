@@ -93,6 +93,7 @@ mod tests {
                 cloning: Map::new(),
                 coarsened: Map::new(),
                 dependencies: Vec::new(),
+                related: Vec::new(),
                 units: None,
             },
             others: Map::new(),

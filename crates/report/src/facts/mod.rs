@@ -19,8 +19,9 @@ pub use mitigation::{
     OpenClassFacts, SettledFacts, SuppressedFacts, UndividedFacts, WhyFacts,
 };
 pub use release::{
-    BinFacts, ColumnFacts, DependencyFacts, LimitFacts, PairFacts, ReleaseFacts, ReleasedRiskFacts, RiskStep, RowFacts,
-    SafeHarborFacts, SingledOutFacts, SizeFacts, TableFacts, UnitFacts,
+    BinFacts, ColumnFacts, DependencyFacts, LimitFacts, PairFacts, RelatedClassFacts, RelatedFacts, RelatedSizes,
+    ReleaseFacts, ReleasedRiskFacts, RiskStep, RowFacts, SafeHarborFacts, SingledOutFacts, SizeFacts, TableFacts,
+    UnitFacts,
 };
 pub use utility::{
     AttributeLossFacts, ComparedFacts, ComparedValueFacts, ComparisonFacts, ErrorStep, MeasureFacts, QueryFacts,

@@ -14,6 +14,7 @@ pub struct ReleaseFacts {
     pub units: Option<UnitFacts>,
     pub columns: Vec<ColumnFacts>,
     pub dependencies: Vec<DependencyFacts>,
+    pub related: Vec<RelatedFacts>,
     /// `None` for a table without a manifest.
     pub check: Option<CheckFacts>,
     pub tables: Vec<TableFacts>,
@@ -65,6 +66,31 @@ pub struct DependencyFacts {
     pub to: String,
     /// The publisher's reason to accept it.
     pub accept: Option<String>,
+}
+
+/// Quasi-identifiers of which one follows from others: what their labels give together.
+#[derive(Debug, Clone)]
+pub struct RelatedFacts {
+    pub from: Vec<String>,
+    pub to: String,
+    pub classes: RelatedSizes,
+    /// The smallest of these classes.
+    pub smallest: Vec<RelatedClassFacts>,
+}
+
+/// How many classes there are, and their rows.
+#[derive(Debug, Clone, Copy)]
+pub struct RelatedSizes {
+    pub count: u64,
+    pub min: u64,
+    pub max: u64,
+}
+
+/// The rows that agree on these labels, in the order of the attributes.
+#[derive(Debug, Clone)]
+pub struct RelatedClassFacts {
+    pub labels: Vec<String>,
+    pub rows: u64,
 }
 
 /// One released table.

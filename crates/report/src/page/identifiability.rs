@@ -20,8 +20,31 @@ pub(super) fn section(report: &At<'_, ReportFacts>, release: &At<'_, ReleaseFact
             (sizes(table, &format!("sizes-{index}-{place}")))
             (risk(&at!(table, risk), &format!("risk-{index}-{place}")))
         }
+        (related(release))
         (scenarios(release))
         (three_questions(report, release))
+    }
+}
+
+/// What the labels of attributes give together of which one follows from others.
+fn related(release: &At<'_, ReleaseFacts>) -> Markup {
+    let related = at!(release, related).items();
+    html! {
+        @if !related.is_empty() { h3 { "Labels that are read together" } }
+        @for related in &related {
+            p {
+                (related.to) " follows from " (super::sentences::list(&related.from)) ". A reader of the labels of both sees "
+                (at!(related, classes.count).show(Show::Plain)) " classes of " (at!(related, classes.min).show(Show::Plain))
+                " to " (at!(related, classes.max).show(Show::Plain)) " rows, whatever each label says by itself."
+            }
+            @let names = related.from.iter().chain([&related.to]).map(|name| (name.as_str(), false));
+            @let header: Vec<(&str, bool)> = names.chain([("Rows", true)]).collect();
+            @let rows = at!(related, smallest).items().into_iter().map(|class| {
+                let labels = class.labels.iter().map(|label| html! { (label) });
+                labels.chain([at!(class, rows).show(Show::Plain)]).collect()
+            });
+            (facts_table("The smallest of these classes", &header, rows.collect()))
+        }
     }
 }
 

@@ -78,7 +78,7 @@ type WantedColumns = (Vec<(usize, CellType)>, Vec<InputError>);
 /// is skipped, unless it was named.
 fn wanted_columns(schema: &Schema, place: &str, options: &ReadOptions<'_>) -> Result<WantedColumns, TableError> {
     let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
-    for (index, field) in schema.fields().iter().enumerate().filter(|(_, field)| options.wants(field.name())) {
+    for (index, field) in schema.fields().iter().enumerate().filter(|(_, field)| options.names(field.name())) {
         match cell_type(field.data_type()) {
             Ok(cells) => wanted.push((index, cells)),
             Err(found) => {

@@ -112,12 +112,12 @@ pub(super) fn settle_all<T: Send>(
     finish: impl Fn(Settled) -> Result<T, AssembleError> + Sync,
 ) -> Result<(Vec<T>, Vec<InputError>), AssembleError> {
     let settle_one = |column: Gathered| {
-        let (column, doubt) = settle(column, options)?;
+        let Some((column, doubt)) = settle(column, options)? else { return Ok(None) };
         let warn = |(problem, hint)| InputError::new(place, format!("column `{}` {problem}", column.name), hint);
         let warning = doubt.map(warn);
-        Ok((finish(column)?, warning))
+        Ok(Some((finish(column)?, warning)))
     };
-    let mut outcomes: Vec<Result<(T, Option<InputError>), AssembleError>> =
+    let mut outcomes: Vec<Result<Option<(T, Option<InputError>)>, AssembleError>> =
         parallel::map_items(columns, |_, column| settle_one(column));
     let first_unfit = outcomes
         .iter()
@@ -134,7 +134,7 @@ pub(super) fn settle_all<T: Send>(
     }
     let (mut finished, mut warnings) = (Vec::new(), Vec::new());
     for outcome in outcomes {
-        let (column, warning) = outcome?;
+        let Some((column, warning)) = outcome? else { continue };
         finished.push(column);
         warnings.extend(warning);
     }
@@ -188,12 +188,16 @@ impl Settled {
     }
 }
 
-fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Doubt>), AssembleError> {
+/// `None` for a column that is wanted only where it has few values, and has more.
+fn settle(column: Gathered, options: &ReadOptions) -> Result<Option<(Settled, Option<Doubt>)>, AssembleError> {
     let Gathered { name, kind, is_text, dictionaries, pieces } = column;
     let (merged, mut maps) = merge(dictionaries);
-    if merged.is_over() || merged.cardinality() - 1 > options.values_max(&name) {
+    if merged.exceeds(options.values_max(&name)) {
+        if !options.names(&name) {
+            return Ok(None);
+        }
         let domain = Domain::new(Values::Category(Vec::new()), false);
-        return Ok((Settled { name, domain, maps: Vec::new(), pieces: Vec::new() }, None));
+        return Ok(Some((Settled { name, domain, maps: Vec::new(), pieces: Vec::new() }, None)));
     }
     let absent = merged.absent || pieces.iter().any(|piece| piece.codes.is_none() && piece.rows > 0);
     let (texts, ends) = merged.into_texts().ok_or_else(|| internal("a dictionary text is not UTF-8"))?;
@@ -235,7 +239,7 @@ fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Do
     for map in &mut maps {
         map.iter_mut().for_each(|code| *code = finals[*code as usize]);
     }
-    Ok((Settled { name, domain, maps, pieces }, doubt))
+    Ok(Some((Settled { name, domain, maps, pieces }, doubt)))
 }
 
 /// The first text that is not the one which its value is written with. Every value has one in a

@@ -20,13 +20,23 @@ pub(super) const PADDING: usize = 64;
 const SHORT: usize = 16;
 type TextKey = [u64; 2];
 
+/// The most that is held of a column's texts. Where there is more, all are forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TextsMax {
+    pub(super) texts: usize,
+    pub(super) bytes: usize,
+}
+
+impl TextsMax {
+    pub(super) const UNLIMITED: TextsMax = TextsMax { texts: usize::MAX, bytes: usize::MAX };
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Interner {
     short: KeyTable,
     /// The most texts that are their own keys.
     keys_max: usize,
-    /// The most texts. When there are more, all are forgotten.
-    texts_max: usize,
+    texts_max: TextsMax,
     is_over: bool,
     /// Texts without keys: those that are longer, and all where there are more.
     others: HashTable<u32>,
@@ -51,7 +61,7 @@ impl Interner {
         Interner {
             short: KeyTable::new(seed),
             keys_max,
-            texts_max: usize::MAX,
+            texts_max: TextsMax::UNLIMITED,
             is_over: false,
             others: HashTable::new(),
             hasher,
@@ -62,7 +72,7 @@ impl Interner {
     }
 
     /// Forgets all texts when there are more than this, and codes them all as absent from then on.
-    pub(super) fn forget_beyond(&mut self, texts_max: usize) {
+    pub(super) fn forget_beyond(&mut self, texts_max: TextsMax) {
         self.texts_max = texts_max;
     }
 
@@ -71,10 +81,16 @@ impl Interner {
         self.is_over
     }
 
+    /// Whether its texts are more than may be held.
+    pub(super) fn exceeds(&self, most: TextsMax) -> bool {
+        self.is_over || self.cardinality() - 1 > most.texts || self.texts.len() > most.bytes
+    }
+
     /// Whether one text more is too many.
     #[cold]
     fn overflows(&mut self) -> bool {
-        if !self.is_over && self.ends.len() > self.texts_max {
+        let TextsMax { texts, bytes } = self.texts_max;
+        if !self.is_over && (self.ends.len() > texts || self.texts.len() > bytes) {
             self.forget();
         }
         self.is_over
@@ -342,7 +358,7 @@ mod tests {
         for (keys_max, length) in [(usize::MAX, 1), (20, 1), (usize::MAX, 20)] {
             let text = |number: u8| vec![b'a' + number % 26; length + usize::from(number / 26)];
             let mut interner = Interner::with_keys(keys_max);
-            interner.forget_beyond(50);
+            interner.forget_beyond(TextsMax { texts: 50, ..TextsMax::UNLIMITED });
             for number in 0..50 {
                 assert_eq!(interner.code(&text(number)), u32::from(number) + 1);
             }

@@ -56,6 +56,7 @@ use crate::date_format::DateFormat;
 use crate::engine::{Engine, ROWS_MAX};
 use crate::spill::{Kept, SHORT_OF_MEMORY, Spill, SpillFile};
 use crate::{Codes, Kind, NoProgress, Progress, Table, TableError};
+use interner::TextsMax;
 use part::{CodedFile, OverFiles};
 use source::SourceBytes;
 
@@ -87,6 +88,9 @@ pub struct ReadOptions<'a> {
     /// [`FEW_VALUES`] different values, and does not take the memory of them. `None` reads every
     /// column in full.
     pub in_full: Option<HashSet<String>>,
+    /// Columns of a CSV, JSON or Parquet file that are read beside `only`, as texts, where they have
+    /// so few values that this costs little; else they are left out. A database does not send them.
+    pub if_few: HashSet<String>,
     /// Learns the bytes of the file as they are read.
     pub progress: &'a dyn Progress,
     /// Whether every text must be the one that a release writes for its value. The kinds must be
@@ -109,6 +113,7 @@ impl Default for ReadOptions<'_> {
             date_format: None,
             only: None,
             in_full: None,
+            if_few: HashSet::new(),
             progress: &NoProgress,
             as_released: false,
             spill: None,
@@ -133,9 +138,20 @@ impl std::fmt::Debug for ReadOptions<'_> {
 }
 
 impl ReadOptions<'_> {
-    /// Whether a column is kept.
-    pub fn wants(&self, column: &str) -> bool {
+    /// Whether a column is kept, whatever its values.
+    pub fn names(&self, column: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(column))
+    }
+
+    /// Whether a column of a file is read.
+    fn wants(&self, column: &str) -> bool {
+        self.names(column) || self.if_few.contains(column)
+    }
+
+    /// The declared kind of a column.
+    fn kind(&self, column: &str) -> Option<Kind> {
+        let few = Some(Kind::Category).filter(|_| !self.names(column));
+        self.kinds.get(column).copied().or(few)
     }
 
     /// The same without progress.
@@ -151,6 +167,7 @@ impl ReadOptions<'_> {
             date_format,
             only,
             in_full,
+            if_few,
             ..
         } = self.clone();
         ReadOptions {
@@ -164,17 +181,19 @@ impl ReadOptions<'_> {
             date_format,
             only,
             in_full,
+            if_few,
             progress: &NoProgress,
             as_released: self.as_released,
             spill: self.spill.clone(),
         }
     }
 
-    /// The most different values of a column that is kept.
-    fn values_max(&self, column: &str) -> usize {
+    /// The most values of a column that is kept with them.
+    fn values_max(&self, column: &str) -> TextsMax {
         match &self.in_full {
-            Some(in_full) if !in_full.contains(column) => FEW_VALUES,
-            _ => usize::MAX,
+            _ if !self.names(column) => FEW_BESIDE,
+            Some(in_full) if !in_full.contains(column) => TextsMax { texts: FEW_VALUES, ..TextsMax::UNLIMITED },
+            _ => TextsMax::UNLIMITED,
         }
     }
 
@@ -197,6 +216,9 @@ impl ReadOptions<'_> {
 
 /// The different values of a column that is not needed in full.
 pub const FEW_VALUES: usize = 1 << 16;
+
+/// The most that is read of a column which is wanted only where it has few values.
+const FEW_BESIDE: TextsMax = TextsMax { texts: 1 << 18, bytes: 1 << 24 };
 
 /// The limits of a source. The block size is a matter of speed alone; tests make it tiny, so that
 /// blocks end anywhere.

@@ -60,6 +60,8 @@ struct JsonColumn {
     name: String,
     first: Appearance,
     wanted: bool,
+    /// Whether it was asked for, whatever it holds.
+    is_named: bool,
     dictionary: Interner,
     /// Codes of the block at hand, up to the last row that has the key.
     codes: Codes,
@@ -146,6 +148,7 @@ impl Worker<'_> {
             name: name.to_owned(),
             first,
             wanted: self.options.wants(name),
+            is_named: self.options.names(name),
             dictionary,
             codes: Codes::with_capacity(1, 0),
             rows: 0,
@@ -166,7 +169,19 @@ impl Worker<'_> {
             column.rows = row + 1;
             return Ok(());
         }
-        let code = match value.as_bytes().first() {
+        let code = match column.code(name, value, limit) {
+            // A value that cannot be read matters where the column was asked for.
+            Err(_) if !column.is_named => ABSENT,
+            code => code?,
+        };
+        column.push(row, code);
+        Ok(())
+    }
+}
+
+impl JsonColumn {
+    fn code(&mut self, name: &str, value: &str, limit: usize) -> Result<u32, LineProblem> {
+        match value.as_bytes().first() {
             Some(b'"') => {
                 let text = unquote(value)?;
                 if text.len() > limit {
@@ -175,21 +190,17 @@ impl Worker<'_> {
                 if text.contains('\0') {
                     return Err((format!("key `{}`: a NUL character", shorten(name)), "take it out of the text"));
                 }
-                column.dictionary.code(text.as_bytes())
+                Ok(self.dictionary.code(text.as_bytes()))
             }
             Some(b'{' | b'[') => {
                 let problem = format!("key `{}` holds an object or a list", shorten(name));
-                return Err((problem, "a table holds single values: spread it over several keys, or omit it"));
+                Err((problem, "a table holds single values: spread it over several keys, or omit it"))
             }
-            Some(b'n') => ABSENT,
-            _ => column.dictionary.code(value.as_bytes()),
-        };
-        column.push(row, code);
-        Ok(())
+            Some(b'n') => Ok(ABSENT),
+            _ => Ok(self.dictionary.code(value.as_bytes())),
+        }
     }
-}
 
-impl JsonColumn {
     fn push(&mut self, row: usize, code: u32) {
         self.pad(row);
         widen(&mut self.codes, self.dictionary.cardinality());

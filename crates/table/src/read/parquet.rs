@@ -96,6 +96,7 @@ fn wanted_columns(
     for (index, root) in roots.filter(|(_, root)| options.wants(root.name())) {
         let cells = match CellType::of(root) {
             Ok(cells) => cells,
+            Err(_) if !options.names(root.name()) => continue,
             Err(found) => {
                 let hint = "a table holds single values: omit the column, or store it as numbers, text or dates";
                 let problem = format!("column `{}` has the type {found}, which cannot be read", root.name());

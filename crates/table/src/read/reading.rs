@@ -30,7 +30,7 @@ impl<'a> ColumnReading<'a> {
         let own_format = options.date_formats.get(column);
         let implied = own_format.map(|_| Kind::Date);
         ColumnReading {
-            declared: options.kinds.get(column).copied().or(implied).or(stored),
+            declared: options.kind(column).or(implied).or(stored),
             dates: own_format.or(options.date_format.as_ref().filter(|_| is_text)),
             numbers: if is_text { options.numbers } else { NumberFormat::default() },
         }

@@ -362,3 +362,45 @@ fn a_column_of_many_values_is_left_without_them_where_it_is_not_wanted_in_full()
         }
     }
 }
+
+/// Wanted only where it has few values: of texts or numbers, read by one thread or several, a column
+/// with one value more than may be held is not there, nor is one with longer texts.
+#[test]
+fn a_column_that_is_wanted_if_it_has_few_values_is_left_out_where_it_has_more() {
+    let few = FEW_BESIDE.texts;
+    for (values, is_read) in [(few, true), (few + 1, false)] {
+        let csv: String = (0..few + 10).map(|row| format!("{},{}\n", row % values, row % 7)).collect();
+        let json: String =
+            (0..few + 10).map(|row| format!("{{\"id\": {}, \"age\": {}}}\n", row % values, row % 7)).collect();
+        for (name, bytes) in [("x.csv", format!("id,age\n{csv}")), ("x.ndjson", json)] {
+            let (_directory, path) = file(name, bytes.as_bytes());
+            let only = Some(HashSet::from(["age".to_owned()]));
+            let options = ReadOptions { only, if_few: HashSet::from(["id".to_owned()]), ..ReadOptions::default() };
+            for threads in [1, 4] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let table = pool.install(|| read_table(&path, &options)).unwrap();
+                let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+                assert_eq!(names, if is_read { vec!["id", "age"] } else { vec!["age"] }, "{name}");
+                assert_eq!(table.columns.last().unwrap().codes.len(), few + 10);
+                if let Some(column) = table.column("id") {
+                    assert_eq!((column.domain.kind(), column.domain.present()), (Kind::Category, values));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_column_that_is_wanted_if_it_has_few_values_is_no_reason_to_refuse_a_file() {
+    let long = "x".repeat(FEW_BESIDE.bytes / 16);
+    let csv: String = (0..18).map(|row| format!("{long}{row},{row}\n")).collect();
+    let json = "{\"id\": {\"of\": 1}, \"age\": 1}\n{\"id\": 7, \"age\": 2}\n{\"age\": 3}\n".to_owned();
+    for (name, bytes, is_read) in [("x.csv", format!("id,age\n{csv}"), false), ("x.ndjson", json, true)] {
+        let (_directory, path) = file(name, bytes.as_bytes());
+        let only = Some(HashSet::from(["age".to_owned()]));
+        let options = ReadOptions { only, if_few: HashSet::from(["id".to_owned()]), ..ReadOptions::default() };
+        let table = read_table(&path, &options).unwrap();
+        assert_eq!(table.column("id").is_some(), is_read, "{name}");
+        assert!(table.column("id").is_none_or(|column| column.domain.present() == 1), "{name}");
+    }
+}

@@ -49,6 +49,7 @@ fn manifest(sizes: &[u64], k: u64, achieved: u64) -> Manifest {
             cloning: Map::new(),
             coarsened: Map::new(),
             dependencies: Vec::new(),
+            related: Vec::new(),
             units: None,
         },
         others: Map::new(),

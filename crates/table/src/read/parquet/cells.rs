@@ -15,7 +15,7 @@ use crate::Codes;
 use crate::date::Date;
 use crate::read::ReadLimits;
 use crate::read::assemble::widen;
-use crate::read::interner::{ABSENT, Interner};
+use crate::read::interner::{ABSENT, Interner, TextsMax};
 
 const BATCH_ROWS: usize = 1 << 14;
 
@@ -84,7 +84,7 @@ impl ColumnCoder {
     }
 
     /// Forgets all values when there are more than this.
-    pub(super) fn forgetting_beyond(mut self, values_max: usize) -> ColumnCoder {
+    pub(super) fn forgetting_beyond(mut self, values_max: TextsMax) -> ColumnCoder {
         self.dictionary.forget_beyond(values_max);
         self
     }

@@ -161,7 +161,14 @@ fn three_questions(root: &At<'_>, release: &At<'_>) -> Markup {
             }
             dt { strong { "Can two records of a person be linked?" } }
             @for finding in &linking {
-                dd { (finding.text_of("name")) ", " (finding.texts_of("releases").join(" + ")) ": " (finding.show_of("at_risk", Show::Plain)) " of " (finding.show_of("people", Show::Plain)) " are left with one sensitive value, at least " (finding.show_of("effective_l", Show::Plain)) " remain for every person." }
+                dd {
+                    (finding.text_of("name")) ", " (finding.texts_of("releases").join(" + ")) ": "
+                    @if finding.number_of("at_risk") > 0.0 {
+                        (finding.show_of("at_risk", Show::Plain)) " of the " (finding.show_of("people", Show::Plain)) " that were examined are left with one value of " (breakable(finding.text_of("protect"))) "."
+                    } @else {
+                        "at least " (finding.show_of("effective_l", Show::Plain)) " values of " (breakable(finding.text_of("protect"))) " remain for every person."
+                    }
+                }
             }
             @if linking.is_empty() {
                 dd { "No other release about the same people was named: nothing was linked here. Audit this release together with every other one about them." }

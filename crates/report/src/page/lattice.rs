@@ -69,6 +69,17 @@ fn broken(at: &At<'_>) -> Markup {
     }
 }
 
+/// Guarantees that classes break, those of the most rows first; of many rules a few stand for all.
+fn all_broken(mut breaks: Vec<At<'_>>) -> Markup {
+    const SHOWN: usize = 4;
+    breaks.sort_by(|one, other| other.number_of("rows").total_cmp(&one.number_of("rows")));
+    let more = if breaks.len() > SHOWN + 1 { breaks.split_off(SHOWN).len() } else { 0 };
+    html! {
+        @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) }
+        @if more > 0 { br; "and " (more) " other guarantees, for fewer rows" }
+    }
+}
+
 fn finer(why: &At<'_>) -> Markup {
     let rows = why.items("finer").into_iter().map(|finer| {
         let breaks = finer.items("breaks");
@@ -80,7 +91,7 @@ fn finer(why: &At<'_>) -> Markup {
             } else {
                 html! { "fails" }
             },
-            html! { @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) } @if breaks.is_empty() { "–" } },
+            html! { (all_broken(breaks)) @if finer.items("breaks").is_empty() { "–" } },
         ]
     });
     let rows: Vec<Vec<Markup>> = rows.collect();
@@ -112,8 +123,8 @@ fn suppressed(why: &At<'_>) -> Markup {
             cells(group),
             group.show_of("rows", Show::Plain),
             html! {
-                @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) }
-                @if breaks.is_empty() { "broke a guarantee after other groups were suppressed" }
+                (all_broken(breaks))
+                @if group.items("breaks").is_empty() { "broke a guarantee after other groups were suppressed" }
             },
             html! { @for (place, at) in nearest.iter().enumerate() {
                 @if place > 0 { br; }
@@ -129,5 +140,26 @@ fn suppressed(why: &At<'_>) -> Markup {
             p { (why.show_of("groups", Show::Plain)) @if why.number_of("groups") == 1.0 { " group" } @else { " groups" } " of rows that agree on every quasi-identifier; the largest are listed." }
             (facts_table("Suppressed groups", &header, rows.collect()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn of_many_broken_guarantees_those_of_the_most_rows_are_shown() {
+        let broken = |rules: u64| {
+            let rule = |rows| json!({ "model": "distinct-l-diversity", "protect": format!("p{rows}"), "rows": rows });
+            json!({ "breaks": (1..=rules).map(rule).collect::<Vec<_>>() })
+        };
+        let shown = |rules: u64| all_broken(At::root(&broken(rules)).items("breaks")).into_string();
+        let many = shown(21);
+        assert!(many.contains(" of p21 ") && many.contains(" of p18 ") && !many.contains(" of p17 "), "{many}");
+        assert!(many.contains("and 17 other guarantees, for fewer rows"), "{many}");
+        let few = shown(5);
+        assert!(few.contains(" of p1 ") && !few.contains("other guarantees"), "{few}");
     }
 }

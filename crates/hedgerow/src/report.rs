@@ -16,7 +16,7 @@ use hedgerow_release::manifest::Manifest;
 use hedgerow_table::{InputError, Table, whole};
 use serde_json::{Map, Value, json};
 
-use crate::check::check_release;
+use crate::check::{Check, check_release, count_in_source};
 #[cfg(feature = "federation")]
 use crate::ledger::summed_up;
 use crate::measure::count_units_alone;
@@ -138,14 +138,18 @@ impl<'a> Report<'a> {
         for (index, release) in releases.iter().enumerate() {
             let others: Vec<&Release> =
                 releases.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other).collect();
-            let mut part = from_release(release, &others)?;
+            let mut part = from_release(release)?;
+            let mut checked = checked(release, &others)?;
             if let Some((policy, table)) = internal {
-                match from_source(release.inner(), policy.inner(), table, &self.queries, monitor) {
+                match from_source(release.inner(), policy, table, checked.as_mut(), &self.queries, monitor) {
                     Ok(found) => part.extend(found),
                     // Of several releases a policy has made one.
                     Err(error) if error.kind() == ErrorKind::Input && releases.len() > 1 => {}
                     Err(error) => return Err(error),
                 }
+            }
+            if let Some(checked) = checked {
+                part.insert("check".to_owned(), value(&checked)?);
             }
             parts.push(part);
         }
@@ -240,9 +244,8 @@ fn short_names<'n>(paths: impl Iterator<Item = &'n str>) -> Vec<String> {
 }
 
 /// The figures from the released tables alone.
-fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Value>, Error> {
-    let about_units = release.units_warning();
-    let (release, others) = (release.inner(), others.iter().map(|other| other.inner()).collect::<Vec<_>>());
+fn from_release(release: &Release) -> Result<Map<String, Value>, Error> {
+    let release = release.inner();
     let mut part = Map::new();
     part.insert("name".to_owned(), json!(release.name()));
     part.insert("method".to_owned(), json!(release.method()));
@@ -260,7 +263,21 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Va
     }
     part.insert("columns".to_owned(), columns(manifest));
     part.insert("dependencies".to_owned(), value(&manifest.hedgerow.dependencies)?);
-    // Where the other releases are those that a guarantee was judged with, it is recomputed too.
+    part.insert("tables".to_owned(), value(&released_risk(release)?)?);
+    part.insert("singled_out".to_owned(), value(&singled_out(release))?);
+    part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
+    part.insert("safe_harbor".to_owned(), value(&safe_harbor(release))?);
+    Ok(part)
+}
+
+/// The check of a release that has a manifest, recomputed from the released tables. Where the other
+/// releases are those that a guarantee was judged with, it is recomputed with them.
+fn checked(release: &Release, others: &[&Release]) -> Result<Option<Check>, Error> {
+    let about_units = release.units_warning();
+    let (release, others) = (release.inner(), others.iter().map(|other| other.inner()).collect::<Vec<_>>());
+    if release.manifest().is_none() {
+        return Ok(None);
+    }
     let alone = check_release(release, &[])?;
     let mut checked = if alone.unchecked.is_empty() || others.is_empty() {
         alone
@@ -271,12 +288,7 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Va
     checked.warnings.extend(about_units);
     // Where the release lies on this machine is not for readers of the page.
     checked.warnings.iter_mut().for_each(|warning| warning.place = release.name().to_owned());
-    part.insert("check".to_owned(), value(&checked)?);
-    part.insert("tables".to_owned(), value(&released_risk(release)?)?);
-    part.insert("singled_out".to_owned(), value(&singled_out(release))?);
-    part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
-    part.insert("safe_harbor".to_owned(), value(&safe_harbor(release))?);
-    Ok(part)
+    Ok(Some(checked))
 }
 
 /// The columns of every released table.
@@ -292,16 +304,57 @@ pub(crate) fn columns(manifest: &Manifest) -> Value {
     json!(columns)
 }
 
-/// The figures that need the private source.
+/// The figures that need the private source. What a check left open is counted there. A release that
+/// is not what the policy makes of the source has none of them, and its check says why.
 fn from_source(
     release: &hedgerow_release::Release,
-    policy: &hedgerow_policy::Policy,
+    policy: &Policy,
+    table: &Table,
+    checked: Option<&mut Check>,
+    options: &MeasureOptions,
+    monitor: &Monitor<'_>,
+) -> Result<Map<String, Value>, Error> {
+    let inner = policy.inner();
+    let bound = Bound::with_earlier(inner, table, read_earlier(inner, table, monitor)?)?;
+    let found = refuse_other_method(release, inner).and_then(|()| measured(release, &bound, table, options, monitor));
+    match (found, checked) {
+        (Ok(found), None) => Ok(found),
+        (Ok(found), Some(checked)) => {
+            count_in_source(checked, release, policy, table)?;
+            Ok(found)
+        }
+        (Err(error), Some(checked))
+            if error.kind() == ErrorKind::Input && (!checked.holds() || is_made_from(release, inner, table)) =>
+        {
+            checked.contradict(format!(
+                "{}: {}; the release is not what the policy makes of its source, so that no figure about the source is shown",
+                error.place(),
+                error.problem()
+            ));
+            Ok(Map::new())
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// Whether a release says of itself that it was made by such a policy, of as many rows.
+fn is_made_from(release: &hedgerow_release::Release, policy: &hedgerow_policy::Policy, table: &Table) -> bool {
+    let Some(manifest) = release.manifest() else { return false };
+    let fields = manifest.resources.iter().flat_map(|resource| &resource.schema.fields);
+    let mut with_role = fields.filter_map(|field| Some((field.role.as_deref()?, field.name.as_str())));
+    let is_of_policy =
+        |role: &str, name: &str| policy.attributes.iter().any(|own| own.role.name() == role && own.name == name);
+    manifest.hedgerow.rows.source == table.rows as u64 && with_role.all(|(role, name)| is_of_policy(role, name))
+}
+
+fn measured(
+    release: &hedgerow_release::Release,
+    bound: &Bound<'_>,
     table: &Table,
     options: &MeasureOptions,
     monitor: &Monitor<'_>,
 ) -> Result<Map<String, Value>, Error> {
-    refuse_other_method(release, policy)?;
-    let bound = Bound::with_earlier(policy, table, read_earlier(policy, table, monitor)?)?;
+    let policy = bound.policy;
     let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
     let quasi = bound.quasi.iter();
     let source = SourceTable {
@@ -326,12 +379,12 @@ fn from_source(
             .map(|attribute| attribute.level.and_then(|level| u8::try_from(level).ok()))
             .collect();
         if let Some(levels) = levels.filter(|_| policy.publish.method == Method::FullDomain) {
-            part.insert("why".to_owned(), value(&why(&bound, &levels, monitor)?)?);
-            part.extend(lattice(&bound, &levels, monitor)?);
+            part.insert("why".to_owned(), value(&why(bound, &levels, monitor)?)?);
+            part.extend(lattice(bound, &levels, monitor)?);
         }
     }
     let is_local = matches!(policy.publish.method, Method::Mondrian | Method::BestCut | Method::Cluster);
-    if let Some(found) = is_local.then(|| undivided(&bound, release)).transpose()?.flatten() {
+    if let Some(found) = is_local.then(|| undivided(bound, release)).transpose()?.flatten() {
         part.insert("undivided".to_owned(), value(&found)?);
     }
     part.insert("measures".to_owned(), value(&measures)?);

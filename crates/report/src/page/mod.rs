@@ -123,7 +123,7 @@ fn internal() -> Markup {
 fn figure(picture: &Picture, id: &str, source: &At<'_>, is_internal: bool) -> Markup {
     html! {
         figure data-key=(source.key()) {
-            figcaption { strong { (data::breakable(&picture.title)) } @if is_internal { (internal()) } br; span { (picture.description) } }
+            figcaption { strong { (data::with_breakable_names(&picture.title)) } @if is_internal { (internal()) } br; span { (picture.description) } }
             div.plot.wide[picture.is_wide()] tabindex="0" role="group" aria-label={ (picture.title) ", picture" } { (PreEscaped(picture.inline(id))) }
             @if !picture.numbers.rows.is_empty() {
                 details {

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::cursor::{At, Show};
-use super::data::breakable;
+use super::data::with_breakable_names;
 use super::facts_table;
 use super::sentences::{list, sentence, symbols};
 
@@ -72,7 +72,7 @@ pub(super) fn of_release(release: &At<'_>, verdict: &str) -> Markup {
     let header = [("Guarantee", false), ("Required", false), ("Achieved", false), (verdict, false)];
     html! {
         @if let Some(known) = &shared {
-            p { "The attacker of every guarantee knows " (breakable(&list(known))) " of " (whom(&claims)) "." }
+            p { "The attacker of every guarantee knows " (with_breakable_names(&list(known))) " of " (whom(&claims)) "." }
         }
         (facts_table("Guarantees, required and achieved", &header, rows.collect()))
         @for problem in check.items("contradictions") { p.fails-text { (super::with_code(problem.text())) } }
@@ -89,7 +89,7 @@ pub(super) fn required(policy: &At<'_>) -> Markup {
     let rows = claims.iter().map(|claim| vec![said(claim, shared.is_some()), parameters(claim, "required")]);
     html! {
         @if let Some(known) = &shared {
-            p { "The attacker of every guarantee knows " (breakable(&list(known))) " of " (whom(&claims)) "." }
+            p { "The attacker of every guarantee knows " (with_breakable_names(&list(known))) " of " (whom(&claims)) "." }
         }
         (facts_table("Guarantees, required", &[("Guarantee", false), ("Required", false)], rows.collect()))
     }
@@ -117,7 +117,7 @@ fn shared<'a>(claims: &[At<'a>]) -> Option<Vec<&'a str>> {
 
 fn said(claim: &At<'_>, stated: bool) -> Markup {
     let model = claim.text_of("model");
-    html! { (breakable(&sentence(claim, stated))) br; span.soft { (model) " · " span.math { (symbols(model)) } } }
+    html! { (with_breakable_names(&sentence(claim, stated))) br; span.soft { (model) " · " span.math { (symbols(model)) } } }
 }
 
 fn parameters(claim: &At<'_>, which: &str) -> Markup {

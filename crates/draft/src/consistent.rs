@@ -8,6 +8,9 @@
 //! alone tell: where they leave a person one protected value, two rows that fit are enough, or the
 //! k that the rule requires, and distinct l-diversity needs no more values than they leave.
 //!
+//! Where rows belong to units, what counts are different units: of the rows of a class, one of each
+//! unit is enough or not, so that the rule also holds for all of them.
+//!
 //! People whose values exclude the same rows are one kind of person, and rows that are excluded for
 //! the same people one kind of row: of both there are few, and each class is judged by its kinds.
 
@@ -34,6 +37,8 @@ type RuleClass = HashMap<u32, (u64, HashMap<u32, u32>)>;
 #[derive(Debug)]
 pub struct Consistent {
     rules: Vec<FittingRule>,
+    /// By row, its unit.
+    of_unit: Option<Vec<u32>>,
 }
 
 #[derive(Debug)]
@@ -108,7 +113,7 @@ impl Consistent {
                 kinds,
             });
         }
-        Ok(Some(Consistent { rules }))
+        Ok(Some(Consistent { rules, of_unit: bound.units().map(|units| units.of_row.clone()) }))
     }
 
     /// Whether a rule that fails for a person in the whole table fails in every class: where it
@@ -123,13 +128,14 @@ impl Consistent {
     pub fn failing(&self, columns: &[&Codes], kept: Option<&[bool]>) -> Vec<bool> {
         let rows = columns.first().map_or(0, |codes| codes.len());
         let mut failing = vec![false; rows];
-        self.rules.iter().for_each(|rule| rule.mark_failing(columns, kept, &mut failing));
+        let units = self.of_unit.as_deref();
+        self.rules.iter().for_each(|rule| rule.mark_failing(columns, kept, units, &mut failing));
         failing
     }
 }
 
 impl FittingRule {
-    fn mark_failing(&self, columns: &[&Codes], kept: Option<&[bool]>, failing: &mut [bool]) {
+    fn mark_failing(&self, columns: &[&Codes], kept: Option<&[bool]>, of_unit: Option<&[u32]>, failing: &mut [bool]) {
         let is_kept = |row: usize| kept.is_none_or(|kept| kept[row]);
         let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut classes: Vec<Vec<u32>> = Vec::new();
@@ -140,6 +146,9 @@ impl FittingRule {
                 classes.len() as u32 - 1
             });
             classes[class as usize].push(row as u32);
+        }
+        if let Some(of_unit) = of_unit {
+            classes = classes.iter().flat_map(|rows| one_row_of_each_unit(rows, of_unit)).collect();
         }
         let protected = self.protect.map(|protect| columns[protect]);
         let table = self.table(protected, (0..failing.len()).filter(|&row| is_kept(row)));
@@ -226,6 +235,22 @@ impl FittingRule {
     }
 }
 
+/// The rows of a class in parts: the first row of every unit, the second of those that have two, and
+/// so on. What a part has enough of, the class has: as many units, and as many values.
+fn one_row_of_each_unit(rows: &[u32], of_unit: &[u32]) -> Vec<Vec<u32>> {
+    let mut parts: Vec<Vec<u32>> = Vec::new();
+    let mut before: HashMap<u32, usize> = HashMap::new();
+    for &row in rows {
+        let place = before.entry(of_unit[row as usize]).or_insert(0);
+        if *place == parts.len() {
+            parts.push(Vec::new());
+        }
+        parts[*place].push(row);
+        *place += 1;
+    }
+    parts
+}
+
 /// What is enough, whatever else is in a class; `None` where no number of rows and values is.
 fn enough(guarantees: &[Box<dyn Guarantee>]) -> Option<Absorbing> {
     let exact = |guarantee: &dyn Guarantee| guarantee.on_merge() == OnMerge::Absorbing && !guarantee.core_is_more();
@@ -255,10 +280,35 @@ pub fn refuse(policy: &Policy) -> Result<(), InputError> {
                     would be exposed";
         return Err(InputError::new(rule.place.clone(), problem, hint));
     }
-    if policy.has_units() {
-        let problem = "`consistent` counts rows, not units";
-        let hint = "remove `consistent`, or give the unit the role `identifier` if every row is about another unit";
-        return Err(InputError::new(rule.place.clone(), problem, hint));
+    if policy.has_units() { refuse_units(policy) } else { Ok(()) }
+}
+
+/// Over units, the rows that fit are counted one for each unit: by the method whose classes have one
+/// row of each, for models that ask for rows and values, and where no link shows which rows belong
+/// together.
+fn refuse_units(policy: &Policy) -> Result<(), InputError> {
+    let consistent = || policy.rules.iter().filter(|rule| rule.consistent);
+    let Some(first) = consistent().next() else { return Ok(()) };
+    let refused = |place: &str, problem: &str, hint: &str| Err(InputError::new(place, problem, hint));
+    if policy.publish.method != Method::Cluster {
+        let problem = format!("`consistent` over units is kept by cluster, not by {}", policy.publish.method.name());
+        let hint = "write `method = \"cluster\"`, or remove `consistent`: the adversary `consistency` of `audit` counts who \
+                    would be exposed";
+        return refused(&first.place, &problem, hint);
+    }
+    if policy.publish.link {
+        let problem =
+            "`consistent` does not count units that `link` shows: an attacker can exclude all rows of a unit at once";
+        return refused(&first.place, problem, "remove `link`, or remove `consistent`");
+    }
+    for (model, place) in consistent().flat_map(|rule| rule.require.iter().zip(&rule.require_places)) {
+        if !matches!(model, Model::KAnonymity { .. } | Model::DistinctLDiversity { .. }) {
+            let problem = format!(
+                "`consistent` over units holds for k-anonymity and distinct-l-diversity, not for {}",
+                model.name()
+            );
+            return refused(place, &problem, "give this model a `[[rule]]` of its own, without `consistent`");
+        }
     }
     Ok(())
 }

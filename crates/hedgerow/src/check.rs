@@ -41,6 +41,12 @@ pub struct Check {
 }
 
 impl Check {
+    /// Says what contradicts the release.
+    pub(crate) fn contradict(&mut self, problem: String) {
+        self.holds = false;
+        self.contradictions.push(problem);
+    }
+
     /// Whether every guarantee that could be recomputed holds, and nothing contradicts itself.
     pub fn holds(&self) -> bool {
         self.holds
@@ -130,21 +136,30 @@ fn judge_joint(release: &Release, earlier: &[&Release], found: &mut ReleaseCheck
 /// does not show them.
 pub(crate) fn check_units(release: &Release, policy: &Policy, monitor: &Monitor<'_>) -> Result<Check, Error> {
     let mut found = check_release(release, &[])?;
-    if !policy.has_units() && !policy.is_consistent() {
+    if policy.has_units() || policy.is_consistent() {
+        let source = Source::of_policy().read(policy, monitor)?;
+        count_in_source(&mut found, release, policy, &source)?;
+    } else if !matches!(policy.publish.method, Method::Clone | Method::Decompose) {
         // These methods write guarantees of their own beside the rules.
-        if !matches!(policy.publish.method, Method::Clone | Method::Decompose) {
-            refuse_unclaimed(policy, &mut found);
-        }
-        return Ok(found);
+        refuse_unclaimed(policy, &mut found);
     }
-    let source = Source::of_policy().read(policy, monitor)?;
+    Ok(found)
+}
+
+/// Counts units, and the rows that fit each person, in the source.
+pub(crate) fn count_in_source(
+    found: &mut Check,
+    release: &Release,
+    policy: &Policy,
+    source: &Table,
+) -> Result<(), Error> {
     if policy.is_consistent() {
-        count_fitting(release, policy, &source, &mut found)?;
+        count_fitting(release, policy, source, found)?;
     }
     if !policy.has_units() {
-        return Ok(found);
+        return Ok(());
     }
-    let achieved = recount::over_units(policy, &source, release)?;
+    let achieved = recount::over_units(policy, source, release)?;
     let models = policy.rules.iter().flat_map(|rule| rule.require.iter().map(move |model| (rule, model)));
     for ((rule, model), achieved) in models.zip(achieved.iter().flatten()) {
         let over_units = claim(model, &rule.know, rule.protect.as_ref(), achieved);
@@ -162,7 +177,7 @@ pub(crate) fn check_units(release: &Release, policy: &Policy, monitor: &Monitor<
         }
     }
     found.unchecked.retain(|unchecked| !unchecked.contains("its count of units is the publisher's word"));
-    Ok(found)
+    Ok(())
 }
 
 /// A release that does not claim what the policy requires was made by another one.
@@ -177,10 +192,9 @@ fn refuse_unclaimed(policy: &Policy, found: &mut Check) {
                 && claim.protect.as_ref() == protect
         };
         if !found.guarantees.iter().any(is_it) {
-            found.holds = false;
             let of = protect.map_or_else(String::new, |name| format!(" of `{name}`"));
             let parameters: Vec<String> = required.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            found.contradictions.push(format!(
+            found.contradict(format!(
                 "the policy requires {}{of} with {} of an attacker who knows {}, and the manifest does not claim it",
                 model.name(),
                 parameters.join(", "),
@@ -195,8 +209,7 @@ fn count_fitting(release: &Release, policy: &Policy, source: &Table, found: &mut
     // A release that does not state it is judged by it all the same.
     let failing = recount::failing_rows(policy, source, release)?;
     if failing > 0 {
-        found.holds = false;
-        found.contradictions.push(format!(
+        found.contradict(format!(
             "{failing} rows are of people whom too few rows fit: the others of their class have combinations of values that \
              do not occur in the source"
         ));

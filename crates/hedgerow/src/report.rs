@@ -17,7 +17,7 @@ use hedgerow_report::facts::ReportFacts;
 use hedgerow_table::{InputError, Table, whole};
 use serde_json::Value;
 
-use crate::check::check_release;
+use crate::check::{Check, check_release, count_in_source};
 #[cfg(feature = "federation")]
 use crate::ledger::summed_up;
 use crate::measure::count_units_alone;
@@ -152,8 +152,9 @@ impl<'a> Report<'a> {
                 releases.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other).collect();
             let mut part = from_release(release, &others)?;
             if let Some((policy, table)) = internal {
-                match from_source(release.inner(), policy.inner(), table, &self.queries, monitor) {
-                    Ok(found) => part.of_source = Some(found),
+                let checked = part.of_manifest.as_mut().map(|stated| &mut stated.check);
+                match from_source(release.inner(), policy, table, checked, &self.queries, monitor) {
+                    Ok(found) => part.of_source = found,
                     // Of several releases a policy has made one.
                     Err(error) if error.kind() == ErrorKind::Input && releases.len() > 1 => {}
                     Err(error) => return Err(error),
@@ -296,16 +297,57 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<ReleasePart, E
     })
 }
 
-/// The figures that need the private source.
+/// The figures that need the private source. What a check left open is counted there. A release that
+/// is not what the policy makes of the source has none of them, and its check says why.
 fn from_source(
     release: &hedgerow_release::Release,
-    policy: &hedgerow_policy::Policy,
+    policy: &Policy,
+    table: &Table,
+    checked: Option<&mut Check>,
+    options: &MeasureOptions,
+    monitor: &Monitor<'_>,
+) -> Result<Option<SourcePart>, Error> {
+    let inner = policy.inner();
+    let bound = Bound::with_earlier(inner, table, read_earlier(inner, table, monitor)?)?;
+    let found = refuse_other_method(release, inner).and_then(|()| measured(release, &bound, table, options, monitor));
+    match (found, checked) {
+        (Ok(found), None) => Ok(Some(found)),
+        (Ok(found), Some(checked)) => {
+            count_in_source(checked, release, policy, table)?;
+            Ok(Some(found))
+        }
+        (Err(error), Some(checked))
+            if error.kind() == ErrorKind::Input && (!checked.holds() || is_made_from(release, inner, table)) =>
+        {
+            checked.contradict(format!(
+                "{}: {}; the release is not what the policy makes of its source, so that no figure about the source is shown",
+                error.place(),
+                error.problem()
+            ));
+            Ok(None)
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// Whether a release says of itself that it was made by such a policy, of as many rows.
+fn is_made_from(release: &hedgerow_release::Release, policy: &hedgerow_policy::Policy, table: &Table) -> bool {
+    let Some(manifest) = release.manifest() else { return false };
+    let fields = manifest.resources.iter().flat_map(|resource| &resource.schema.fields);
+    let mut with_role = fields.filter_map(|field| Some((field.role.as_deref()?, field.name.as_str())));
+    let is_of_policy =
+        |role: &str, name: &str| policy.attributes.iter().any(|own| own.role.name() == role && own.name == name);
+    manifest.hedgerow.rows.source == table.rows as u64 && with_role.all(|(role, name)| is_of_policy(role, name))
+}
+
+fn measured(
+    release: &hedgerow_release::Release,
+    bound: &Bound<'_>,
     table: &Table,
     options: &MeasureOptions,
     monitor: &Monitor<'_>,
 ) -> Result<SourcePart, Error> {
-    refuse_other_method(release, policy)?;
-    let bound = Bound::with_earlier(policy, table, read_earlier(policy, table, monitor)?)?;
+    let policy = bound.policy;
     let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
     let quasi = bound.quasi.iter();
     let source = SourceTable {
@@ -336,12 +378,12 @@ fn from_source(
             .map(|attribute| attribute.level.and_then(|level| u8::try_from(level).ok()))
             .collect();
         if let Some(levels) = levels.filter(|_| policy.publish.method == Method::FullDomain) {
-            part.why = Some(why(&bound, &levels, monitor)?);
-            part.lattice = lattice(&bound, levels, monitor)?;
+            part.why = Some(why(bound, &levels, monitor)?);
+            part.lattice = lattice(bound, levels, monitor)?;
         }
     }
     let is_local = matches!(policy.publish.method, Method::Mondrian | Method::BestCut | Method::Cluster);
-    part.undivided = is_local.then(|| undivided(&bound, release)).transpose()?.flatten();
+    part.undivided = is_local.then(|| undivided(bound, release)).transpose()?.flatten();
     Ok(part)
 }
 

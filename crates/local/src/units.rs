@@ -81,7 +81,10 @@ pub(super) fn draft<'a>(
         let kept = (gone > 0).then_some(kept);
         let columns = seen_columns(bound, &found);
         let failing = match judge_what_is_seen(bound, units, &columns, kept.as_deref())? {
-            Seen::Holds(counted) => break (found, kept, gone, counted),
+            Seen::Holds(counted) => match units_too_few_fit(bound, units, &columns, kept.as_deref()) {
+                Some(failing) => failing,
+                None => break (found, kept, gone, counted),
+            },
             Seen::Fails(failing) => failing,
         };
         // Where a reader sees several classes as one, a unit may have several rows there. Without
@@ -299,7 +302,8 @@ impl<'a> Ordered<'a> {
         let summary = "no release was found: too few units are alike".to_owned();
         let reasons = vec![format!(
             "{units} of {all} units have a number of rows that too few others have, or too few others that fit all their \
-             rows; at most {allowed} units and {} rows may be suppressed",
+             rows{}; at most {allowed} units and {} rows may be suppressed",
+            if self.bound.consistent().is_some() { ", without those that combinations of values exclude" } else { "" },
             judge.allowed()
         )];
         let hint =
@@ -350,6 +354,16 @@ enum Seen {
     Holds(DraftUnits),
     /// By unit, whether a rule fails for it.
     Fails(Vec<bool>),
+}
+
+/// By unit, whether too few rows fit one of its own by the combinations of values that occur; `None`
+/// where enough fit all.
+fn units_too_few_fit(bound: &Bound<'_>, units: &Units, columns: &[Codes], kept: Option<&[bool]>) -> Option<Vec<bool>> {
+    let columns: Vec<&Codes> = columns.iter().collect();
+    let failing_rows = bound.consistent()?.failing(&columns, kept);
+    let mut failing = vec![false; units.count];
+    units.of_row.iter().zip(&failing_rows).for_each(|(&unit, &fails)| failing[unit as usize] |= fails);
+    failing.contains(&true).then_some(failing)
 }
 
 /// Judges what readers see, over rows and units.

@@ -32,7 +32,16 @@ pub(crate) fn read(
     folder: &Path,
 ) -> Option<HierarchySpec> {
     let entries = match &field.node.data {
-        Data::Text(_) => return file_path(reader, field).map(|path| HierarchySpec::File(folder.join(path))),
+        Data::Text(text) => {
+            if let Some(word) =
+                HIERARCHY.iter().find(|word| word.name == text.as_str() || word.also.contains(&text.as_str()))
+            {
+                let problem = format!("{} is a way to build a hierarchy, and needs its levels", quoted(text));
+                reader.refuse(&field.node.at, problem, format!("for example `hierarchy = {{ {} }}`", word.example));
+                return None;
+            }
+            return file_path(reader, field).map(|path| HierarchySpec::File(folder.join(path)));
+        }
         Data::Table(entries) => entries,
         _ => {
             reader.wrong_type(field, "a file's path or a table");

@@ -6,7 +6,7 @@ use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SH
 use hedgerow_config::{At, Data, Field, Fields, Reader, TomlNode, listed, quoted};
 use hedgerow_privacy::{Change, Distance, Model, ModelName, NumberCloseness};
 
-use crate::words::{CHANGES, CONDITIONS, DISTANCES, MODELS, READINGS, RULE};
+use crate::words::{CHANGES, CONDITIONS, DISTANCES, MODELS, ModelWords, READINGS, RULE};
 
 pub(crate) fn read(reader: &mut Reader<'_>, node: &TomlNode) -> Option<Model> {
     let Data::Table(entries) = &node.data else {
@@ -16,8 +16,8 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &TomlNode) -> Option<Model> {
     };
     let names = || MODELS.iter().map(|words| &words.model);
     if !entries.iter().any(|(key, _)| key == "model") {
-        let available = listed(names().filter(|word| word.available).map(|word| word.name));
-        reader.refuse_key(&At::missing(&node.at, "model"), "`model` is missing", format!("one of {available}"));
+        let given: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
+        reader.refuse_key(&At::missing(&node.at, "model"), "`model` is missing", models_with(&given));
         return None;
     }
     let name = Field::of(entries, MODELS[0].keys, "model").and_then(|field| reader.choice(field, names(), "model"))?;
@@ -32,6 +32,21 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &TomlNode) -> Option<Model> {
         reader.warn(&node.at, format!("{} with these parameters holds for any table", quoted(name)), hint);
     }
     Some(model)
+}
+
+/// The models that take these parameters and need no others; all where there is none.
+fn models_with(given: &[&str]) -> String {
+    let available = || MODELS.iter().filter(|words| words.model.available);
+    let fits = |words: &&ModelWords| {
+        given.iter().all(|key| words.keys.iter().any(|word| word.name == *key))
+            && words.keys.iter().all(|word| !word.required || word.name == "model" || given.contains(&word.name))
+    };
+    let fitting: Vec<&str> = available().filter(fits).map(|words| words.model.name).collect();
+    match fitting.as_slice() {
+        [only] => format!("write `model = \"{only}\"` beside {}", quoted(given[0])),
+        [] => format!("one of {}", listed(available().map(|words| words.model.name))),
+        several => format!("one of {}", listed(several.iter().copied())),
+    }
 }
 
 /// `None` when a parameter is missing or wrong, which has been said by then.

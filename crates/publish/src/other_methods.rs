@@ -70,8 +70,13 @@ pub(crate) fn advice(
              same rules",
             method.name()
         );
-        let hint = "one level for all rows is easy to read and costs more; choose another `method` under [publish] if \
-                    cells may differ from class to class";
+        let mut hint =
+            "one level for all rows is easy to read and costs more; choose another `method` under [publish] \
+                        if cells may differ from class to class"
+                .to_owned();
+        if !bound.policy.community.releases.is_empty() {
+            hint.push_str(". The audit together with the other releases was not tried with it");
+        }
         InputError::new(publish.place.clone(), problem, hint)
     }))
 }

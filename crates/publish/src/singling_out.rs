@@ -26,7 +26,7 @@ pub fn examine(policy: &Policy, table: &Table) -> Result<Vec<InputError>, InputE
         None => (People::Rows, table.rows as u64),
     };
     let unique = |column: &Column| uniqueness::singled_out(&[column], people);
-    let mut warnings = warn_of_sensitive(policy, table, all, unique);
+    let mut warnings = warn_of_sensitive(policy, table, all, unique, Column::counts);
     // A cloned release has no plain attributes.
     if policy.publish.method == Method::Clone {
         return Ok(warnings);
@@ -46,7 +46,8 @@ pub(crate) fn examine_outside(
         let values = counted.values(&column.name).unwrap_or_default();
         values.iter().filter(|count| **count == 1).count() as u64
     };
-    let mut warnings = warn_of_sensitive(policy, &counted.table, counted.rows, unique);
+    let counts = |column: &Column| counted.values(&column.name).unwrap_or_default().to_vec();
+    let mut warnings = warn_of_sensitive(policy, &counted.table, counted.rows, unique, counts);
     let plain = policy.attributes.iter().filter(|attribute| is_unguarded(policy, attribute));
     let names: Vec<&str> = plain.map(|attribute| attribute.name.as_str()).collect();
     let combined = exact(Counted::of(engine, &names, progress)?)?;
@@ -120,6 +121,7 @@ fn warn_of_sensitive(
     table: &Table,
     rows: u64,
     unique_rows: impl Fn(&Column) -> u64,
+    counts: impl Fn(&Column) -> Vec<u64>,
 ) -> Vec<InputError> {
     let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
     let sensitive = sensitive.filter(|attribute| !attribute.declared.allow_unique);
@@ -128,13 +130,13 @@ fn warn_of_sensitive(
     found
         .filter_map(|(attribute, column)| {
             let unique = unique_rows(column);
-            (unique > 0).then(|| about_sensitive(&attribute.place, column, unique, rows, units))
+            (unique > 0).then(|| about_sensitive(&attribute.place, column, &counts(column), unique, rows, units))
         })
         .collect()
 }
 
-/// The people whom one exact value discloses to an attacker.
-fn about_sensitive(place: &str, column: &Column, unique: u64, rows: u64, units: bool) -> InputError {
+/// The people whom one exact value discloses to an attacker; `counts` are the rows of each value.
+fn about_sensitive(place: &str, column: &Column, counts: &[u64], unique: u64, rows: u64, units: bool) -> InputError {
     let (row, rows_found) = if units { ("unit", "its rows") } else { ("row", "the row") };
     let have = if unique == 1 { "has" } else { "have" };
     let name = &column.name;
@@ -144,13 +146,23 @@ fn about_sensitive(place: &str, column: &Column, unique: u64, rows: u64, units: 
         if units { "them" } else { "it" }
     );
     let coarser = match column.domain.kind() {
-        Kind::Integer | Kind::Float => "`coarsen = { round = 1000 }` or `{ significant = 2 }`",
-        Kind::Date => "`coarsen = { dates = \"month\" }`",
-        Kind::Category => "`coarsen = { level = 1 }` with a `hierarchy` in which rare values share a label",
+        Kind::Integer | Kind::Float => coarser_numbers(column, counts),
+        Kind::Date => "`coarsen = { dates = \"month\" }`".to_owned(),
+        Kind::Category => "`coarsen = { level = 1 }` with a `hierarchy` in which rare values share a label".to_owned(),
     };
     let hint =
         format!("release coarser values, by {coarser}; `allow-unique = true` when no attacker can know them exactly");
     InputError::new(place, problem, hint).about("singles-out", [name], Some(unique))
+}
+
+/// Where only the greatest numbers are alone, a top for them; rounding small counts would lose more.
+fn coarser_numbers(column: &Column, counts: &[u64]) -> String {
+    let present = &counts[..column.domain.present().min(counts.len())];
+    let shared = present.iter().rposition(|&rows| rows > 1);
+    match shared.filter(|&last| present[..last].iter().all(|&rows| rows != 1)) {
+        Some(last) => format!("`coarsen = {{ top = {} }}`", column.domain.text(last as u32)),
+        None => "`coarsen = { round = 1000 }`, `{ significant = 2 }` or `{ top = 150000 }`".to_owned(),
+    }
 }
 
 /// The same, for the sensitive columns of a table that is released already.
@@ -163,7 +175,7 @@ pub fn warn_of_released<'n>(
     columns
         .filter_map(|column| {
             let (unique, rows) = (uniqueness::singled_out(&[column], People::Rows), table.rows as u64);
-            (unique > 0).then(|| about_sensitive(place, column, unique, rows, false))
+            (unique > 0).then(|| about_sensitive(place, column, &column.counts(), unique, rows, false))
         })
         .collect()
 }
@@ -215,6 +227,19 @@ mod tests {
         let about = warnings[0].about.as_ref().unwrap();
         assert_eq!((about.code, about.people), ("singles-out", Some(1)));
         assert_eq!(about.attributes, ["rare"]);
+    }
+
+    /// Counts of visits, of which a few are large, and amounts of which any may be alone.
+    #[test]
+    fn a_top_is_proposed_where_only_the_greatest_numbers_are_alone() {
+        let rows: Vec<Vec<String>> = (0..100usize)
+            .map(|row| vec![if row < 3 { 20 + row } else { row % 5 }.to_string(), (1000 + row * row).to_string()])
+            .collect();
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        let table = Table::from_texts(&["visits", "income"], &rows);
+        let found = warn_of_released("release", &table, ["visits", "income"]);
+        assert!(found[0].hint.contains("by `coarsen = { top = 4 }`;"), "{}", found[0].hint);
+        assert!(found[1].hint.contains("`coarsen = { round = 1000 }`, `{ significant = 2 }`"), "{}", found[1].hint);
     }
 
     /// Four rows for each unit, and a doctor who sees no one else: no row is alone, every unit is.

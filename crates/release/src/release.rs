@@ -332,7 +332,8 @@ fn unused_labels(tables: &dyn ReleasedKind, codebook: &Codebook) -> Vec<String> 
         let Some(used) = used.get(attribute) else { continue };
         let unused = codebook.labels(attribute).iter().filter(|(label, _)| !used.contains(*label)).count();
         if unused > 0 {
-            problems.push(format!("codebook.csv explains {unused} labels of `{attribute}` that no row has"));
+            let labels = if unused == 1 { "a label".to_owned() } else { format!("{unused} labels") };
+            problems.push(format!("codebook.csv explains {labels} of `{attribute}` that no row has"));
         }
     }
     problems

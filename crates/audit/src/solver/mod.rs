@@ -126,10 +126,12 @@ pub(crate) fn solve(
         let found = exact::solve(&system, &index, &mut scenarios, beside.ln_prior, &mut done)?;
         solved.contradiction = found.contradiction;
         if found.open > 0 {
+            let (parts, largest) = match found.open {
+                1 => ("1 part hangs".to_owned(), "it"),
+                open => (format!("{open} parts hang"), "the largest"),
+            };
             solved.limits.push(format!(
-                "{} parts hang together too widely to be counted through; the largest has {} unknown numbers, the \
-                 limit is {}",
-                found.open,
+                "{parts} together too widely to be counted through; {largest} has {} unknown numbers, the limit is {}",
                 found.largest,
                 exact::VARIABLES_MAX
             ));

@@ -156,7 +156,7 @@ fn labels_of_a_codebook_that_are_not_used_or_not_true_are_found() {
     folder.write("generalized/codebook.csv", format!("{codebook}city,West,,,Dd\n"));
     let ran = folder.run(&["check", "generalized"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert!(ran.stdout.contains("explains 1 labels of `city` that no row has"), "{ran:?}");
+    assert!(ran.stdout.contains("explains a label of `city` that no row has"), "{ran:?}");
     // The same label in both files, and what it covers as it was.
     folder.write("generalized/codebook.csv", codebook.replace("20 to 29", "20 to 28"));
     folder.write("generalized/data.csv", data.replace("20 to 29", "20 to 28"));

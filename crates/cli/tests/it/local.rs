@@ -257,4 +257,11 @@ fn a_method_that_loses_less_is_named() {
     let published: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let ncp = published["loss"]["ncp"].as_f64().unwrap();
     assert!((ncp - said).abs() < 0.02, "{line}; {ncp}");
+    assert!(!ran.stderr.contains("was not tried with it"), "{ran:?}");
+
+    // Beside releases of others, an audit decides that the other method has not passed.
+    let beside = policy("full-domain") + "[community]\nreleases = [\"release\"]\n";
+    folder.write("beside.toml", beside);
+    let ran = folder.run(&["publish", "beside.toml", "-o", "second"]);
+    assert!(ran.stderr.contains("The audit together with the other releases was not tried with it"), "{ran:?}");
 }

@@ -292,6 +292,62 @@ fn a_tampered_release_is_reported_as_failing() {
     assert!(page.contains("class=\"verdict fails\"") && page.contains("contradict"), "{page}");
 }
 
+/// With the policy, a page says what is wrong too. Of a cell that fits the release and not the
+/// source, only the source can tell.
+#[test]
+fn a_tampered_release_is_reported_with_its_policy() {
+    let folder = Folder::of_example("hospital");
+    assert_eq!(folder.run(&["publish", "policy.toml", "-o", "release", "-q"]).code, Some(0));
+    let honest = folder.read("release/data.csv");
+    let lines: Vec<&str> = honest.lines().collect();
+    let first = lines[1].rsplit_once(',').unwrap().0;
+    let plague = format!("{first},Plague");
+    let other_age = format!("7 to 9,{}", lines[1].split_once(',').unwrap().1);
+    for (changed, said) in [
+        ([&[lines[0], plague.as_str()], &lines[2..]].concat(), "the released value `Plague` of `diagnosis` is not in"),
+        ([&[lines[0], other_age.as_str()], &lines[2..]].concat(), "no row for the label `7 to 9`"),
+        ([&[lines[0], lines[2]], &lines[2..]].concat(), "has more rows in the release than in the source"),
+        ([&lines[..1], &lines[2..]].concat(), "92 rows were released"),
+    ] {
+        folder.write("release/data.csv", changed.join("\n") + "\n");
+        let ran = folder.run(&["report", "release", "--policy", "policy.toml", "-o", "page.html", "--force", "--json"]);
+        assert_eq!(ran.code, Some(0), "{said}: {ran:?}");
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let contradictions = report["releases"][0]["check"]["contradictions"].to_string();
+        assert!(contradictions.contains(said), "{contradictions}");
+        assert_eq!(report["releases"][0]["check"]["holds"], false, "{said}");
+        assert!(report["releases"][0].get("measures").is_none(), "{said}");
+        let page = folder.read("page.html");
+        assert!(page.contains("class=\"verdict fails\"") && page.contains("not what the policy makes"), "{said}");
+    }
+}
+
+#[test]
+fn report_and_measure_draw_the_same_queries() {
+    let folder = Folder::of_example("hospital");
+    assert_eq!(folder.run(&["publish", "policy.toml", "-o", "release", "-q"]).code, Some(0));
+    let json = |arguments: &[&str]| -> Value { serde_json::from_str(&folder.run(arguments).stdout).unwrap() };
+    let measured = json(&["measure", "release", "--policy", "policy.toml", "--json"]);
+    let reported = json(&["report", "release", "--policy", "policy.toml", "-o", "page.html", "--json"]);
+    assert!(measured["queries"]["relative_error"]["mean"].as_f64().unwrap() > 0.0, "{measured}");
+    assert_eq!(reported["releases"][0]["measures"]["queries"], measured["queries"]);
+    assert!(folder.read("page.html").contains("draws the same queries"));
+}
+
+/// What only the source can tell, such as how many units a class has, is counted where it is read.
+#[test]
+fn a_report_with_the_policy_counts_units_in_the_source() {
+    let folder = Folder::of_example("returning-patients");
+    assert_eq!(folder.run(&["publish", "policy.toml", "-o", "release", "-q"]).code, Some(0));
+    let page = |arguments: &[&str]| {
+        let all = [&["report", "release", "-o", "page.html", "--force"], arguments].concat();
+        assert_eq!(folder.run(&all).code, Some(0));
+        folder.read("page.html")
+    };
+    assert!(page(&[]).contains("Not recomputed:"));
+    assert!(!page(&["--policy", "policy.toml"]).contains("Not recomputed:"));
+}
+
 /// Where every guarantee holds and the files contradict the manifest, the first line says so.
 #[test]
 fn a_contradiction_is_the_headline() {

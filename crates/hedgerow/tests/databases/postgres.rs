@@ -216,7 +216,7 @@ fn whatever_else_is_in_a_schema_is_found() {
         ("CREATE OPERATOR S.=== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)", "operator"),
         ("INSERT INTO S.datapackage VALUES ('Ann has the flu')", "`datapackage` has 2 rows"),
         ("UPDATE S.datapackage SET json = replace(json, 'full-domain', 'magic')", "magic"),
-        ("INSERT INTO S.codebook VALUES ('zip', 'Ann', NULL, NULL, 'Ann')", "explains 1 labels of `zip`"),
+        ("INSERT INTO S.codebook VALUES ('zip', 'Ann', NULL, NULL, 'Ann')", "explains a label of `zip`"),
     ];
     let Some(server) = Server::start() else { return };
     let mut client = server.connect();

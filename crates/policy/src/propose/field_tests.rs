@@ -183,6 +183,22 @@ fn ambiguous_dates_are_mentioned() {
     assert!(proposal.policy.contains("day and month could be the other way round"), "{}", proposal.policy);
 }
 
+/// The first person's values would be released as names of columns.
+#[test]
+fn a_row_in_place_of_names_is_refused() {
+    let people: Vec<Vec<&str>> = vec![vec!["39", "M", "flu"], vec!["47", "F", "gout"], vec!["39", "M", "gout"]];
+    let named = |header: [&str; 3], rows: &[Vec<&str>]| {
+        refuse_unsuitable(&Table::from_texts(&header, rows), "data.csv").map_err(|error| error.problem)
+    };
+    assert_eq!(named(["age", "sex", "illness"], &people), Ok(()));
+    let problem = named(["39", "F", "angina"], &people).unwrap_err();
+    assert!(problem.contains("the first line seems to be a row") && problem.contains("2 of 3 occur"), "{problem}");
+    // Years are names, and so is what a box that is ticked says.
+    assert_eq!(named(["2019", "2020", "2021"], &people), Ok(()));
+    let ticked: Vec<Vec<&str>> = vec![vec!["Asthma", "Flu", "39"], vec!["Asthma", "Flu", "41"]];
+    assert_eq!(named(["Asthma", "Flu", "age"], &ticked), Ok(()));
+}
+
 #[test]
 fn a_wrong_delimiter_and_a_single_row_are_refused() {
     let refused = |header: &[&str], rows: usize| {

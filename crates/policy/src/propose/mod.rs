@@ -89,6 +89,7 @@ pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
             format!("set `delimiter = {:?}` under `[source]` of a policy, or convert the file", delimiter.to_string());
         return Err(InputError::new(path, problem, hint));
     }
+    refuse_row_as_header(table, path)?;
     if !table.columns.is_empty() && table.rows >= 2 {
         let facts: Vec<Facts<'_>> = table.columns.iter().map(Facts::of).collect();
         let roles = roles::propose_roles(&facts);
@@ -103,6 +104,24 @@ pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
         return Err(InputError::new(path, "the table has a single row: no policy protects anyone", hint));
     }
     Ok(())
+}
+
+/// The values of the first person would be the names of columns, and every release has these. A box
+/// that was ticked may have the name of its column as its only value.
+fn refuse_row_as_header(table: &Table, path: &str) -> Result<(), InputError> {
+    let is_value = |column: &&Column| {
+        let present = column.domain.present() as u32;
+        present > 1 && (0..present).any(|code| column.domain.text(code) == column.name.trim())
+    };
+    let values = table.columns.iter().filter(is_value).count();
+    if values < 2 || 2 * values < table.columns.len() {
+        return Ok(());
+    }
+    let problem = format!(
+        "the first line seems to be a row and not the names of columns: {values} of {} occur as values below them",
+        table.columns.len()
+    );
+    Err(InputError::new(path, problem, "put a line with the names of the columns before it"))
 }
 
 /// Proposes a policy for a table whose columns have all been read. `source` is the data's path as

@@ -14,7 +14,33 @@ const DATES: [&str; 7] = ["%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m
 
 /// Warnings about the draft.
 pub fn odd_texts(table: &Table, place: &str) -> Vec<InputError> {
-    table.columns.iter().filter_map(|column| odd(&column.name, column.domain.values(), place)).collect()
+    let odd = table.columns.iter().filter_map(|column| odd(&column.name, column.domain.values(), place));
+    spaced(table, place).into_iter().chain(odd).collect()
+}
+
+/// One warning for all columns of numbers that have spaces beside them: a file with them has them in
+/// many columns.
+fn spaced(table: &Table, place: &str) -> Option<InputError> {
+    const NAMED: usize = 5;
+    let has_spaces = |values: &Values| {
+        let Values::Category(values) = values else { return false };
+        let sample: Vec<&str> = spread(values).map(AsRef::as_ref).collect();
+        sample.iter().any(|text| text.trim() != *text) && sample.iter().all(|text| Kind::Float.takes(text.trim()))
+    };
+    let found = table.columns.iter().filter(|column| has_spaces(column.domain.values()));
+    let names: Vec<&str> = found.map(|column| column.name.as_str()).collect();
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let (have, they_are) = if names.len() == 1 { ("has", "it is") } else { ("have", "they are") };
+    let listed = match (shown.as_slice(), names.len() - shown.len()) {
+        ([], _) => return None,
+        (shown, 1) => format!("{} and 1 other column", shown.join(", ")),
+        (shown, more) if more > 1 => format!("{} and {more} other columns", shown.join(", ")),
+        ([only], _) => only.clone(),
+        ([first @ .., last], _) => format!("{} and {last}", first.join(", ")),
+    };
+    let problem = format!("{listed} {have} numbers with spaces beside them, so that {they_are} read as text");
+    let hint = "remove the spaces around values, such as those behind delimiters";
+    Some(InputError::new(place, problem, hint).about("odd-texts", names, None))
 }
 
 fn odd(name: &str, values: &Values, place: &str) -> Option<InputError> {
@@ -57,6 +83,15 @@ mod tests {
     fn problem(texts: &[&str]) -> Option<String> {
         let rows: Vec<Vec<&str>> = texts.iter().map(|text| vec![*text]).collect();
         odd_texts(&Table::from_texts(&["x"], &rows), "data.csv").pop().map(|warning| warning.problem)
+    }
+
+    #[test]
+    fn numbers_with_spaces_are_named_once() {
+        let rows = vec![vec!["1", " 2", " 30", "a b"], vec!["2", " 4", " 5.5", " x"], vec!["3", " 4", "7", "y"]];
+        let found = odd_texts(&Table::from_texts(&["id", "a", "b", "text"], &rows), "data.csv");
+        let problems: Vec<&str> = found.iter().map(|warning| warning.problem.as_str()).collect();
+        assert_eq!(problems, ["`a` and `b` have numbers with spaces beside them, so that they are read as text"]);
+        assert!(problem(&[" 1", " 2"]).unwrap().starts_with("`x` has numbers with spaces"));
     }
 
     #[test]

@@ -22,6 +22,13 @@ fn unknown_keys_anywhere() {
         "unknown key",
         "`mask`",
     );
+    line_refused(
+        6,
+        "zip = { role = \"quasi\", hierarchy = \"mask\" }",
+        "6:37: attributes.zip.hierarchy",
+        "`mask` is a way to build a hierarchy",
+        "hierarchy = { mask = 5 }",
+    );
     line_refused(12, "protect = \"disease\"\nknows = [\"age\"]", "13:1: rule[2].knows", "unknown key", "`know`");
     line_refused(
         10,
@@ -132,7 +139,15 @@ fn what_must_not_be_missing() {
     line_refused(8, "ward = {}", "8:1: attributes.ward.role", "`role` is missing", "role = \"quasi\"");
     line_refused(10, "", "9:1: rule[1].require", "`require` is missing", "k-anonymity");
     line_refused(10, "require = []", "10:11: rule[1].require", "the list is empty", "k-anonymity");
-    line_refused(10, "require = {}", "10:1: rule[1].require.model", "`model` is missing", "one of `k-anonymity`, ");
+    let no_model = |require: &str, hint: &str| {
+        line_refused(10, require, "10:1: rule[1].require.model", "`model` is missing", hint);
+    };
+    no_model("require = {}", "one of `k-anonymity`, ");
+    // The parameters say which it may be.
+    no_model("require = { k = 5 }", "write `model = \"k-anonymity\"` beside `k`");
+    no_model("require = { t = 0.2 }", "write `model = \"t-closeness\"` beside `t`");
+    no_model("require = { l = 3 }", "one of `distinct-l-diversity`, `frequency-l-diversity`, `entropy-l-diversity` ");
+    no_model("require = { k = 5, nothing = 1 }", "one of `k-anonymity`, ");
     let no_rule: String = GOOD
         .lines()
         .filter(|line| !line.contains("rule") && !line.contains("require"))

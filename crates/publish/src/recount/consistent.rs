@@ -35,9 +35,9 @@ pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<u64
         let draft = local::draft(&bound, &PublishOptions::to(PathBuf::new()))?;
         let made = Fingerprints::of_draft(&draft, &tables.table, &[]);
         let (Some(made), Some(consistent)) = (made, bound.consistent()) else { return Err(other().into()) };
-        let columns = drafted(&bound, &draft).filter(|_| made == released).ok_or_else(other)?;
+        let (columns, kept) = drafted(&bound, &draft).filter(|_| made == released).ok_or_else(other)?;
         let codes: Vec<&Codes> = columns.iter().collect();
-        return Ok(count(consistent.failing(&codes, None)));
+        return Ok(count(consistent.failing(&codes, kept)));
     }
     // Which rows stay on some levels is decided without it: it only refuses levels.
     let Some(consistent) = bound.take_consistent() else { return Err(other().into()) };
@@ -60,9 +60,10 @@ pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<u64
     Err(other().into())
 }
 
-/// The columns that rules look at, as a draft has them: equal labels have equal codes.
-fn drafted(bound: &Bound<'_>, draft: &Draft<'_>) -> Option<Vec<Codes>> {
-    let DraftContent::Columns { columns, .. } = &draft.tables.first()?.content else { return None };
+/// The columns that rules look at, as a draft has them: equal labels have equal codes. And which rows
+/// it keeps.
+fn drafted<'d>(bound: &Bound<'_>, draft: &'d Draft<'_>) -> Option<(Vec<Codes>, Option<&'d [bool]>)> {
+    let DraftContent::Columns { columns, kept } = &draft.tables.first()?.content else { return None };
     let mut judged: Vec<Codes> = bound.judged_codes().into_iter().cloned().collect();
     for (place, quasi) in judged.iter_mut().zip(&bound.quasi) {
         let column = columns.iter().find(|column| column.name == quasi.attribute.name)?;
@@ -74,5 +75,5 @@ fn drafted(bound: &Bound<'_>, draft: &Draft<'_>) -> Option<Vec<Codes>> {
         }
         *place = Codes::from_iter(numbers.len(), column.codes.iter().map(|code| number[code as usize]));
     }
-    Some(judged)
+    Some((judged, kept.as_deref()))
 }

@@ -208,6 +208,104 @@ fn classes_of_neighbors_leave_enough_rows_that_fit() {
     assert!(held > 50 && exposed_without > 20, "{held} held, {exposed_without} exposed without");
 }
 
+/// The people, each with up to three rows of one age and sex, and a number for each row, by which it
+/// is known again in the release.
+fn with_units(seed: u64) -> (Table, Vec<usize>) {
+    let own = people(seed);
+    let mut rng = StdRng::seed_from_u64(seed + 1000);
+    let text = |name: &str, row: usize| own.column(name).unwrap().text(row);
+    let (mut rows, mut of_unit): (Vec<Vec<String>>, Vec<usize>) = (Vec::new(), Vec::new());
+    for unit in 0..own.rows {
+        for _ in 0..rng.random_range(1..4) {
+            // What is confidential is that of someone with the same age and sex.
+            let like = |row: &usize| ["age", "sex"].iter().all(|name| text(name, *row) == text(name, unit));
+            let alike: Vec<usize> = (0..own.rows).filter(like).collect();
+            let other = alike[rng.random_range(0..alike.len())];
+            let cells = [("age", unit), ("sex", unit), ("income", other), ("illness", other)];
+            let mut row: Vec<String> = cells.iter().map(|(name, row)| text(name, *row).to_string()).collect();
+            row.extend([format!("u{unit}"), format!("r{}", rows.len())]);
+            rows.push(row);
+            of_unit.push(unit);
+        }
+    }
+    let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+    (Table::from_texts(&["age", "sex", "income", "illness", "unit", "row"], &rows), of_unit)
+}
+
+fn unit_policy(k: u64, l: u64, consistent: bool, link: bool) -> Policy {
+    let text = policy_text("cluster", k, l, consistent);
+    let columns = "unit = { role = \"unit\" }\nrow = { role = \"plain\", allow-unique = true }\n[[rule]]";
+    let text = text.replacen("[[rule]]", columns, 1) + "suppression = 0.9\n" + if link { "link = true\n" } else { "" };
+    Policy::parse(&text, Path::new("policy.toml")).unwrap()
+}
+
+/// For how many released rows too few units, or too few values, are left among the rows that fit.
+fn exposed(table: &Table, of_unit: &[usize], release: &Path, k: usize, l: usize) -> usize {
+    let fitting = Fitting::new(table);
+    let illness = table.column("illness").unwrap();
+    let released = std::fs::read_to_string(release.join("data.csv")).unwrap();
+    let mut lines = released.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let rows: Vec<(usize, [&str; 2])> = lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            (cells[place("row")][1..].parse().unwrap(), KNOWN.map(|name| cells[place(name)]))
+        })
+        .collect();
+    let is_exposed = |&(person, labels): &(usize, [&str; 2])| {
+        let class = rows.iter().filter(|(_, other)| *other == labels).map(|(row, _)| *row);
+        let left: Vec<usize> = class.filter(|&row| fitting.fits(person, row)).collect();
+        let units: BTreeSet<usize> = left.iter().map(|&row| of_unit[row]).collect();
+        let values: BTreeSet<u32> = left.iter().map(|&row| illness.codes.get(row)).collect();
+        let open = (0..illness.domain.cardinality() as u32).filter(|&value| {
+            !(0..2).any(|known| fitting.impossible.excludes(known, fitting.code(KNOWN[known], person), 1, value))
+        });
+        units.len() < k || values.len() < l.min(open.count())
+    };
+    rows.iter().filter(|row| is_exposed(row)).count()
+}
+
+#[test]
+fn classes_of_units_leave_enough_units_that_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut held, mut exposed_without) = (0, 0);
+    for seed in seeds(60) {
+        let (table, of_unit) = with_units(seed);
+        let (k, l) = (2 + seed % 3, 1 + seed % 2);
+        let release = folder.path().join("release");
+        let count = || exposed(&table, &of_unit, &release, k as usize, l as usize);
+        let Ok(found) = published(&unit_policy(k, l, true, false), &table, folder.path()) else { continue };
+        held += 1;
+        assert_eq!(count(), 0, "seed {seed}");
+        assert!(found.rows.out > 0, "seed {seed}");
+        published(&unit_policy(k, l, false, false), &table, folder.path()).unwrap();
+        exposed_without += usize::from(count() > 0);
+    }
+    assert!(held > 30 && exposed_without > 15, "{held} held, {exposed_without} exposed without");
+}
+
+#[test]
+fn what_does_not_keep_it_over_units_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, _) = with_units(1);
+    let refused = |policy: Policy, why: &str| {
+        let error = published(&policy, &table, folder.path()).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    };
+    let mut other = unit_policy(2, 1, true, false);
+    other.publish.method = Method::FullDomain;
+    refused(other, "`consistent` over units is kept by cluster, not by full-domain");
+    refused(unit_policy(2, 1, true, true), "`consistent` does not count units that `link` shows");
+    let text = policy_text("cluster", 2, 1, true).replace(
+        "require = { model = \"distinct-l-diversity\", l = 1 }",
+        "require = { model = \"frequency-l-diversity\", l = 1 }",
+    );
+    let text = text.replacen("[[rule]]", "unit = { role = \"unit\" }\n[[rule]]", 1);
+    let close = Policy::parse(&text, Path::new("policy.toml")).unwrap();
+    refused(close, "k-anonymity and distinct-l-diversity, not for frequency-l-diversity");
+}
+
 #[test]
 fn other_methods_say_that_they_do_not_keep_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -27,6 +27,11 @@ pub(super) fn breakable(name: &str) -> Markup {
     html! { @for part in name.split_inclusive(['_', '.', '-', ' ']) { (part) wbr; } }
 }
 
+/// A sentence in which long names may go on in the next line.
+pub(super) fn with_breakable_names(sentence: &str) -> Markup {
+    html! { @for (place, word) in sentence.split(' ').enumerate() { @if place > 0 { " " } (breakable(word)) } }
+}
+
 pub(super) fn section(release: &ReleaseFacts) -> Markup {
     let found: Vec<&SafeHarborFacts> = release.safe_harbor.iter().filter(|item| !item.columns.is_empty()).collect();
     html! {
@@ -66,5 +71,7 @@ mod tests {
         assert_eq!(breakable("zip_code").into_string(), "zip_code");
         let long = breakable("answer_to_question_of_the_long.questionnaire").into_string();
         assert!(long.contains("question_<wbr>of_<wbr>the_<wbr>long.<wbr>questionnaire"), "{long}");
+        let sentence = with_breakable_names("who knows age and the_long_name_of_a_question").into_string();
+        assert_eq!(sentence, "who knows age and the_<wbr>long_<wbr>name_<wbr>of_<wbr>a_<wbr>question<wbr>");
     }
 }

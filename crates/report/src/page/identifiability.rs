@@ -176,7 +176,15 @@ fn three_questions(report: &At<'_, ReportFacts>, release: &At<'_, ReleaseFacts>)
             }
             dt { strong { "Can two records of a person be linked?" } }
             @for finding in &linking {
-                dd { (finding.name.name) ", " (finding.releases.join(" + ")) ": " (at!(finding, at_risk).show(Show::Plain)) " of " (at!(finding, people).show(Show::Plain)) " are left with one sensitive value, at least " (at!(finding, effective_l).show(Show::Plain)) " remain for every person." }
+                @let protect = finding.protect.as_deref().unwrap_or_default();
+                dd {
+                    (finding.name.name) ", " (finding.releases.join(" + ")) ": "
+                    @if finding.at_risk > 0 {
+                        (at!(finding, at_risk).show(Show::Plain)) " of the " (at!(finding, people).show(Show::Plain)) " that were examined are left with one value of " (breakable(protect)) "."
+                    } @else {
+                        "at least " (at!(finding, effective_l).show(Show::Plain)) " values of " (breakable(protect)) " remain for every person."
+                    }
+                }
             }
             @if linking.is_empty() {
                 dd { "No other release about the same people was named: nothing was linked here. Audit this release together with every other one about them." }

@@ -66,6 +66,17 @@ fn broken(at: &At<'_, BrokenFacts>) -> Markup {
     }
 }
 
+/// Guarantees that classes break, those of the most rows first; of many rules a few stand for all.
+fn all_broken(mut breaks: Vec<At<'_, BrokenFacts>>) -> Markup {
+    const SHOWN: usize = 4;
+    breaks.sort_by_key(|broken| std::cmp::Reverse(broken.rows));
+    let more = if breaks.len() > SHOWN + 1 { breaks.split_off(SHOWN).len() } else { 0 };
+    html! {
+        @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) }
+        @if more > 0 { br; "and " (more) " other guarantees, for fewer rows" }
+    }
+}
+
 fn finer(why: &At<'_, WhyFacts>) -> Markup {
     let rows = at!(why, finer).items().into_iter().map(|finer| {
         let breaks = at!(finer, breaks).items();
@@ -77,7 +88,7 @@ fn finer(why: &At<'_, WhyFacts>) -> Markup {
             } else {
                 html! { "fails" }
             },
-            html! { @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) } @if breaks.is_empty() { "–" } },
+            html! { (all_broken(breaks)) @if finer.breaks.is_empty() { "–" } },
         ]
     });
     let rows: Vec<Vec<Markup>> = rows.collect();
@@ -102,8 +113,8 @@ fn suppressed(why: &At<'_, WhyFacts>) -> Markup {
             cells(&group.cells),
             at!(group, rows).show(Show::Plain),
             html! {
-                @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) }
-                @if breaks.is_empty() { "broke a guarantee after other groups were suppressed" }
+                (all_broken(breaks))
+                @if group.breaks.is_empty() { "broke a guarantee after other groups were suppressed" }
             },
             html! { @for (place, at) in nearest.iter().enumerate() {
                 @if place > 0 { br; }
@@ -119,5 +130,29 @@ fn suppressed(why: &At<'_, WhyFacts>) -> Markup {
             p { (at!(why, groups).show(Show::Plain)) @if why.groups == 1 { " group" } @else { " groups" } " of rows that agree on every quasi-identifier; the largest are listed." }
             (facts_table("Suppressed groups", &header, rows.collect()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_broken_guarantees_those_of_the_most_rows_are_shown() {
+        let broken = |rows| BrokenFacts {
+            model: "distinct-l-diversity".to_owned(),
+            protect: Some(format!("p{rows}")),
+            achieved: Vec::new(),
+            rows,
+        };
+        let shown = |rules: u64| {
+            let breaks: Vec<BrokenFacts> = (1..=rules).map(broken).collect();
+            all_broken(At::root(&breaks).items()).into_string()
+        };
+        let many = shown(21);
+        assert!(many.contains(" of p21 ") && many.contains(" of p18 ") && !many.contains(" of p17 "), "{many}");
+        assert!(many.contains("and 17 other guarantees, for fewer rows"), "{many}");
+        let few = shown(5);
+        assert!(few.contains(" of p1 ") && !few.contains("other guarantees"), "{few}");
     }
 }

@@ -121,7 +121,7 @@ fn internal() -> Markup {
 fn figure<T>(picture: &Picture, id: &str, source: &At<'_, T>, is_internal: bool) -> Markup {
     html! {
         figure data-key=(source.key()) {
-            figcaption { strong { (picture.title) } @if is_internal { (internal()) } br; span { (picture.description) } }
+            figcaption { strong { (data::with_breakable_names(&picture.title)) } @if is_internal { (internal()) } br; span { (picture.description) } }
             div.plot.wide[picture.is_wide()] tabindex="0" role="group" aria-label={ (picture.title) ", picture" } { (PreEscaped(picture.inline(id))) }
             @if !picture.numbers.rows.is_empty() {
                 details {

@@ -5,6 +5,7 @@ use hedgerow_privacy::KnownRows;
 use maud::{Markup, html};
 
 use super::cursor::{At, Show, at};
+use super::data::with_breakable_names;
 use super::facts_table;
 use super::sentences::{list, sentence, symbols};
 use crate::facts::{CheckFacts, GuaranteeFacts, ModelParameter, Named, PolicyFacts, ReleaseFacts, ReportFacts};
@@ -68,7 +69,7 @@ pub(super) fn of_release(release: &At<'_, ReleaseFacts>, verdict: &str) -> Marku
     let header = [("Guarantee", false), ("Required", false), ("Achieved", false), (verdict, false)];
     html! {
         @if let Some(known) = &shared {
-            p { "The attacker of every guarantee knows " (list(known)) " of " (whom(claims)) "." }
+            p { "The attacker of every guarantee knows " (with_breakable_names(&list(known))) " of " (whom(claims)) "." }
         }
         (facts_table("Guarantees, required and achieved", &header, rows.collect()))
         @for problem in &check.contradictions { p.fails-text { (super::with_code(problem)) } }
@@ -86,7 +87,7 @@ pub(super) fn required(policy: &At<'_, PolicyFacts>) -> Markup {
     let rows = guarantees.map(|claim| vec![said(&claim, shared.is_some()), parameters(&at!(claim, required))]);
     html! {
         @if let Some(known) = &shared {
-            p { "The attacker of every guarantee knows " (list(known)) " of " (whom(claims)) "." }
+            p { "The attacker of every guarantee knows " (with_breakable_names(&list(known))) " of " (whom(claims)) "." }
         }
         (facts_table("Guarantees, required", &[("Guarantee", false), ("Required", false)], rows.collect()))
     }
@@ -112,7 +113,7 @@ fn shared(claims: &[GuaranteeFacts]) -> Option<&[String]> {
 
 fn said(claim: &GuaranteeFacts, stated: bool) -> Markup {
     let symbols = claim.known_model().map_or("", symbols);
-    html! { (sentence(claim, stated)) br; span.soft { (claim.model) " · " span.math { (symbols) } } }
+    html! { (with_breakable_names(&sentence(claim, stated))) br; span.soft { (claim.model) " · " span.math { (symbols) } } }
 }
 
 fn parameters(parameters: &At<'_, Named<ModelParameter>>) -> Markup {

@@ -27,7 +27,7 @@ pub(super) fn check_names(place: &str, names: &[String], limits: &ReadLimits) ->
             return Err(TableError::input(
                 place,
                 format!("columns {} and {} are both named `{}`", first + 1, index + 1, shorten(name)),
-                "give every column a name of its own",
+                "give every column a name of its own; if the first line is a row, put a line with the names before it",
             ));
         }
     }

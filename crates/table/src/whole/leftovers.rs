@@ -133,8 +133,17 @@ fn is_dead(process: &str) -> bool {
     process.parse::<u32>().is_ok_and(|process| process == std::process::id() || !runs(process))
 }
 
+/// A killed process stays in `/proc` until its parent asks how it ended, which the first process of
+/// a container may never do: it runs no more.
 fn runs(process: u32) -> bool {
-    Path::new("/proc").join(process.to_string()).exists()
+    let process = Path::new("/proc").join(process.to_string());
+    process.exists() && !fs::read_to_string(process.join("stat")).is_ok_and(|stat| has_ended(&stat))
+}
+
+/// Whether the state of a process, after its name in parentheses, is that of one that ended.
+fn has_ended(stat: &str) -> bool {
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    matches!(state, Some('Z' | 'X' | 'x'))
 }
 
 #[cfg(test)]
@@ -202,6 +211,22 @@ mod tests {
         left.sort_unstable();
         let theirs = format!(".theirs.partial-{NEVER}");
         assert_eq!(left, [".page.html.hedgerow-1", ".running.partial-1", &theirs, "three"]);
+    }
+
+    /// Its parent has not waited for it.
+    #[test]
+    fn a_killed_process_that_no_one_has_waited_for_is_dead() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = child.id();
+        assert!(runs(process));
+        child.kill().unwrap();
+        let began = std::time::Instant::now();
+        while runs(process) && began.elapsed().as_secs() < 20 {
+            std::thread::yield_now();
+        }
+        assert!(Path::new("/proc").join(process.to_string()).exists() && !runs(process));
+        child.wait().unwrap();
+        assert!(has_ended("7 (a) Z 1) Z 1 7") && !has_ended("7 (a) Z 1) S 1 7"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-"""Publishes microdata under privacy rules, and attacks releases as adversaries would.
+"""Publishes tables about people under privacy rules, and attacks releases as adversaries would.
 
-Anything with ``__arrow_c_stream__`` is a frame: pandas, polars and pyarrow tables, DuckDB relations.
+Say what each column is, say what must hold, publish. Anything with ``__arrow_c_stream__`` is a frame: pandas, polars and
+pyarrow tables, DuckDB relations. ``docs/python.md`` is the reference.
 
 >>> import hedgerow as hr
 >>> policy = hr.Policy(

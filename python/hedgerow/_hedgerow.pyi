@@ -1,4 +1,7 @@
-"""The compiled part: arguments and results as the package's own modules pass them."""
+"""The compiled part of the package. Do not use it: import ``hedgerow``, which has the types and the documentation.
+
+Arguments and results are as the package's own modules pass them: texts are TOML or JSON.
+"""
 
 import os
 from collections.abc import Callable

@@ -44,9 +44,18 @@ class Unit(Attribute):
 
 @dataclass(frozen=True)
 class Quasi(Attribute):
-    """A quasi-identifier: an attacker may know it; generalized.
+    """A quasi-identifier: others may know it, so it is generalized. At most one of the first five arguments says how;
+    without one, a cell is released as the value or as ``*``.
 
-    At most one of ``widths``, ``mask``, ``breaks``, ``dates`` and ``file`` says how.
+    :param widths: intervals of these widths, one for each level: ``[5, 10, 20]``
+    :param mask: hide one more character from the right on each level, this many times
+    :param breaks: cut points, one list for each level: ``[[18, 30, 50], [18, 50]]``
+    :param dates: calendar units, finest first: ``["month", "year"]``
+    :param file: a hierarchy file with ``leaf;level 1;…;top`` in every row, as ARX writes it
+    :param range: the lowest and the highest possible value, which are public; ``None`` leaves an end open
+    :param order: all texts, lowest first
+    :param type: ``"integer"``, ``"float"``, ``"category"`` or ``"date"``, if it should not be inferred
+    :param date_format: how dates are written, if not as 2024-02-29
     """
 
     role: ClassVar[str] = "quasi"
@@ -325,7 +334,9 @@ class Rule:
 
 
 class Method:
-    """How to publish. Options are those of the policy file, with ``_`` for ``-``."""
+    """How to publish. Options are the keys of ``[publish]`` in a policy file, with ``_`` for ``-``:
+    ``FullDomain(suppression=0.02, loss="entropy")``, ``Clone(max_epsilon=0.01)``.
+    """
 
     name: ClassVar[str]
 
@@ -391,8 +402,15 @@ class _Files:
 class Policy:
     """What the columns are, what must hold, and how to publish.
 
-    ``attributes`` maps names to :class:`Quasi`, :class:`Sensitive`, :class:`Identifier`, :class:`Unit` or
-    :class:`Plain`; ``rules`` are models or :class:`Rule`. What is wrong raises :class:`PolicyError` with the same hints as a policy file.
+    A column that ``attributes`` does not name is not released. If something is wrong, :class:`PolicyError` has the same
+    hints as for a policy file.
+
+    :param attributes: by column, a :class:`Quasi`, :class:`Sensitive`, :class:`Identifier`, :class:`Unit` or :class:`Plain`
+    :param rules: models such as :class:`KAnonymity`, or a :class:`Rule` that joins several models against one attacker
+    :param method: such as :class:`FullDomain`, which is the default
+    :param source: a file or database to read when no frame is given
+    :param community: releases of others about the same people
+    :param dependencies: dicts with ``from``, ``to`` and perhaps ``accept``, as ``[[dependency]]`` in a policy file
     """
 
     def __init__(

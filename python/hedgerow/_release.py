@@ -156,9 +156,9 @@ class Rules:
 
 
 class Release:
-    """A release: opened once, then checked, measured, queried and reported.
+    """A release: :meth:`check`, :meth:`measure`, :meth:`query` and :meth:`report` it, or take its rows as a frame.
 
-    One that was just published is opened when it is first looked at: its rows need not be in memory beside the frame.
+    A release that was just published is opened on first use, so that its rows are not in memory beside the frame before.
     """
 
     def __init__(
@@ -278,7 +278,10 @@ class Release:
         return makers.get(self._kind, self.to_arrow)(table)
 
     def check(self, earlier: Iterable[Release] = ()) -> Check:
-        """Recomputes every guarantee from the tables, those across releases with the earlier ones."""
+        """Recomputes every guarantee from the released tables.
+
+        ``earlier`` has the releases that a guarantee across releases is about.
+        """
         return Check._of(self._inner.check([release._inner for release in earlier]))
 
     def query(self, sql: str) -> dict[str, Any]:
@@ -348,12 +351,25 @@ def publish(
     progress: Progress = True,
     danger_seed: int | None = None,
 ) -> Release:
-    """Publishes a frame under a policy.
+    """Publishes a frame under a policy, verifies the release, and returns it.
 
-    ``frame`` is anything with ``__arrow_c_stream__``, the path of a file, or ``None`` for what the policy names.
-    Without ``to`` the release lies in a temporary directory that goes with it; :meth:`Release.save` keeps it.
-    ``community`` has releases of others, beside those that the policy names. ``progress`` shows a bar where tqdm is installed, or is called with the phase and the share done.
-    ``danger_seed`` makes the order of rows repeatable, for tests: such a release must not be published.
+    Raises :class:`Unsatisfiable` if no release satisfies the policy, :class:`PolicyError` and :class:`InputError` with a
+    hint if something is wrong, and :class:`Breach` if the release would disclose sensitive values together with others.
+
+    :param frame: anything with ``__arrow_c_stream__``, the path of a file, or ``None`` for what the policy names
+    :param policy: a :class:`Policy`, a dict with the keys of a policy file, or the path of one
+    :param to: the directory to make. Without it the release is in a temporary directory, which goes with the object;
+        :meth:`Release.save` keeps it
+    :param community: releases of others, besides those that the policy names
+    :param overwrite: whether a release that exists at ``to`` is replaced
+    :param format: ``"csv"`` or ``"parquet"``
+    :param levels: levels by attribute, to publish at instead of searching
+    :param catalog: a catalog with which the release is audited, and to which it is added
+    :param custodian: who publishes; earlier releases of the same custodian in the catalog are compared by difference
+    :param memory: the most bytes of memory to take
+    :param threads: the number of threads; without it one for each core
+    :param progress: ``True`` for a bar where tqdm is installed, or a function of the phase and the share done
+    :param danger_seed: makes the order of rows repeatable, for tests: such a release must not be published
     """
     policy = as_policy(policy)
     if community:
@@ -417,7 +433,14 @@ def audit(
 ) -> Audit:
     """Runs the adversaries against the releases, alone and combined.
 
-    ``people`` is a frame or a file with one row for each person to look for.
+    :param releases: releases or their directories
+    :param people: a frame or a file with one row for each person to look for
+    :param policy: the policy that describes the columns of ``people``, and how its releases were made
+    :param catalog: a catalog, all of whose releases are audited too
+    :param adversaries: some of ``ADVERSARIES``; without it all that apply
+    :param l: the fewest sensitive values that may be left for a person; fewer are a breach (2 if not given)
+    :param k: the fewest rows that may be left for a person
+    :param confidence: the highest confidence in a person's sensitive value that is not a breach
     """
     opened = [release if isinstance(release, Release) else Release.open(release) for release in releases]
     inner = as_policy(policy)._inner if policy is not None else None
@@ -437,7 +460,7 @@ def audit(
 
 
 def check(frame: Any, policy: PolicyLike) -> Check:
-    """Checks any frame or file against the rules of a policy, such as one that another program released."""
+    """Judges the rules of a policy on any frame or file as it is, such as a table that another program anonymized."""
     return Check._of(_hedgerow.check_table(as_policy(policy)._inner, frame))
 
 

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use serde_json::Value;
 
-use crate::error::internal;
+use crate::error::{exception, internal};
 
 fn parsed(json: &str) -> PyResult<Value> {
     serde_json::from_str(json).map_err(internal)
@@ -11,18 +11,18 @@ fn parsed(json: &str) -> PyResult<Value> {
 
 /// The result of a check, as HTML. `json` is what `hedgerow check --json` prints.
 #[pyfunction]
-pub(crate) fn check_html(json: &str) -> PyResult<String> {
-    Ok(hedgerow::part::of_check(&parsed(json)?))
+pub(crate) fn check_html(py: Python<'_>, json: &str) -> PyResult<String> {
+    hedgerow::part::of_check(&parsed(json)?).map_err(|error| exception(py, &error))
 }
 
 /// Guarantees as a manifest claims them, as HTML.
 #[pyfunction]
-pub(crate) fn claims_html(json: &str) -> PyResult<String> {
-    Ok(hedgerow::part::of_claims(&parsed(json)?))
+pub(crate) fn claims_html(py: Python<'_>, json: &str) -> PyResult<String> {
+    hedgerow::part::of_claims(&parsed(json)?).map_err(|error| exception(py, &error))
 }
 
 /// The findings about adversaries, as HTML. `json` is what `hedgerow audit --json` prints.
 #[pyfunction]
-pub(crate) fn audit_html(json: &str) -> PyResult<String> {
-    Ok(hedgerow::part::of_audit(&parsed(json)?))
+pub(crate) fn audit_html(py: Python<'_>, json: &str) -> PyResult<String> {
+    hedgerow::part::of_audit(&parsed(json)?).map_err(|error| exception(py, &error))
 }

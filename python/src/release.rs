@@ -1,6 +1,7 @@
 //! Releases as Python holds them, and the calls that make and judge them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hedgerow::{Monitor, Publish, Source, TableFormat};
 use pyo3::exceptions::PyValueError;
@@ -11,7 +12,12 @@ use serde::Serialize;
 use crate::error::{exception, internal};
 use crate::policy::Policy;
 use crate::rows::{PythonRows, source};
-use crate::run::run;
+use crate::run::{run, run_detached};
+
+/// The same releases, which share their tables with these.
+fn shared(releases: &[PyRef<'_, Release>]) -> Vec<hedgerow::Release> {
+    releases.iter().map(|release| hedgerow::Release::clone(&release.inner)).collect()
+}
 
 fn json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(internal)
@@ -21,7 +27,7 @@ fn json(value: &impl Serialize) -> PyResult<String> {
 #[pyclass(frozen, module = "hedgerow._hedgerow")]
 #[derive(Debug)]
 pub(crate) struct Release {
-    inner: hedgerow::Release,
+    inner: Arc<hedgerow::Release>,
 }
 
 #[pymethods]
@@ -31,7 +37,8 @@ impl Release {
     #[pyo3(signature = (path, name = None))]
     fn open(py: Python<'_>, path: PathBuf, name: Option<&str>) -> PyResult<Release> {
         let opened = run(py, None, None, |monitor| hedgerow::Release::open_with(&path, monitor))?;
-        Ok(Release { inner: name.map_or_else(|| opened.clone(), |name| opened.clone().named(name)) })
+        let opened = name.map_or_else(|| opened.clone(), |name| opened.clone().named(name));
+        Ok(Release { inner: Arc::new(opened) })
     }
 
     #[getter]
@@ -68,11 +75,11 @@ impl Release {
     /// columns had before.
     #[pyo3(signature = (published = None))]
     fn tables(&self, py: Python<'_>, published: Option<PySchema>) -> PyResult<Vec<(String, PyTable)>> {
-        let read = || match &published {
-            Some(published) => self.inner.to_arrow_as(published.as_ref()),
-            None => self.inner.to_arrow(),
-        };
-        let tables = py.detach(read).map_err(|error| exception(py, &error))?;
+        let release = Arc::clone(&self.inner);
+        let tables = run_detached(py, move || match &published {
+            Some(published) => release.to_arrow_as(published.as_ref()),
+            None => release.to_arrow(),
+        })?;
         let table = |(name, batch): (String, arrow_array::RecordBatch)| {
             let schema = batch.schema();
             Ok((name, PyTable::try_new(vec![batch], schema)?))
@@ -83,13 +90,14 @@ impl Release {
     /// Recomputes every guarantee, as JSON.
     #[pyo3(signature = (earlier = Vec::new()))]
     fn check(&self, py: Python<'_>, earlier: Vec<PyRef<'_, Release>>) -> PyResult<String> {
-        let earlier: Vec<hedgerow::Release> = earlier.iter().map(|release| release.inner.clone()).collect();
-        json(&run(py, None, None, |_| self.inner.check_among(&earlier))?)
+        let (release, earlier) = (Arc::clone(&self.inner), shared(&earlier));
+        json(&run_detached(py, move || release.check_among(&earlier))?)
     }
 
     /// Answers one SELECT, as JSON.
-    fn query(&self, py: Python<'_>, sql: &str) -> PyResult<String> {
-        json(&run(py, None, None, |_| self.inner.query(sql))?)
+    fn query(&self, py: Python<'_>, sql: String) -> PyResult<String> {
+        let release = Arc::clone(&self.inner);
+        json(&run_detached(py, move || release.query(&sql))?)
     }
 
     /// The losses, as JSON.
@@ -120,7 +128,8 @@ impl Release {
 
     /// Its guarantees, recomputed, and its columns, as HTML.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
-        run(py, None, None, |_| hedgerow::part::of_release(&self.inner))
+        let release = Arc::clone(&self.inner);
+        run_detached(py, move || hedgerow::part::of_release(&release))
     }
 
     fn __repr__(&self) -> String {
@@ -200,7 +209,7 @@ pub(crate) fn audit(
         name.parse::<hedgerow::Adversary>().map_err(unknown)
     };
     let adversaries = adversaries.iter().map(known).collect::<PyResult<Vec<_>>>()?;
-    let releases: Vec<hedgerow::Release> = releases.iter().map(|release| release.inner.clone()).collect();
+    let releases = shared(&releases);
     let mut audit = hedgerow::Audit::new(&releases).adversaries(adversaries).l(l).k(k).confidence(confidence);
     if let Some(folder) = catalog {
         audit = audit.catalog(folder);
@@ -259,7 +268,7 @@ pub(crate) fn report(
     date: Option<String>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, String)> {
-    let releases: Vec<hedgerow::Release> = releases.iter().map(|release| release.inner.clone()).collect();
+    let releases = shared(&releases);
     let mut report = hedgerow::Report::new(&releases).publishable(publishable).source(source(py, rows)?);
     if let Some(policy) = policy {
         report = report.policy(&policy.inner);

@@ -55,10 +55,34 @@ pub(crate) fn run<T: Send>(
             (Some(error), _) => Err(error),
             (None, Ok(Ok(value))) => Ok(value),
             (None, Ok(Err(error))) => Err(exception(py, &error)),
-            // What a panic says may hold a private value.
-            (None, Err(_)) => {
-                Err(internal("internal error: a panic (this is a bug in hedgerow; nothing was published)"))
-            }
+            (None, Err(_)) => Err(panicked()),
         }
     })
+}
+
+/// Runs `work`, which only reads and has no place at which it could stop: after a signal it is left
+/// to end by itself, and what it finds is dropped.
+pub(crate) fn run_detached<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> PyResult<T> {
+    let pool = rayon::ThreadPoolBuilder::new().build().map_err(internal)?;
+    let (sender, mut receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        // The receiver is dropped after a signal.
+        let _ = sender.send(pool.install(work));
+    });
+    loop {
+        let receiver = &mut receiver;
+        match py.detach(move || receiver.recv_timeout(LOOK_EVERY)) {
+            Ok(outcome) => return outcome.map_err(|error| exception(py, &error)),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
+        }
+    }
+}
+
+/// An error without the text of the panic, which may hold a private value.
+fn panicked() -> PyErr {
+    internal("internal error: a panic (this is a bug in hedgerow; nothing was published)")
 }

@@ -63,6 +63,32 @@ def test_interrupts_cancel_soon_and_leave_nothing(tmp_path, method):
     gc.collect()
 
 
+@pytest.mark.parametrize("what", ["check", "query", "to_arrow"])
+def test_interrupts_end_the_wait_for_an_answer(tmp_path, what):
+    """What only reads is left to end by itself."""
+    census = hr.synth(200_000, seed=1)
+    policy = hr.Policy({name: hr.Quasi() for name in census.column_names[:8]}, [hr.KAnonymity(2)], "mondrian")
+    hr.publish(census, policy, tmp_path / "release", progress=False)
+    release = hr.Release.open(tmp_path / "release")
+    sql = "SELECT sex, COUNT(*), SUM(age) FROM data WHERE age < 40 GROUP BY sex"
+    ask = {"check": release.check, "query": lambda: release.query(sql), "to_arrow": release.to_arrow}[what]
+    started = time.monotonic()
+    ask()
+    whole = time.monotonic() - started
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Only the signal is counted: the thread that sends it waits until the call is under way.
+    threading.Timer(min(0.05, whole / 4), os.kill, (os.getpid(), signal.SIGINT)).start()
+    started = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            while time.monotonic() - started < 10:
+                ask()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - started < PATIENCE, f"of {whole:.2f} s"
+    assert release.check().holds, "the release is still of use"
+
+
 def test_other_threads_run_meanwhile(policy):
     census = hr.synth(20_000, seed=1)
     attributes = {name: hr.Quasi() for name in census.column_names[:4]}

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use crate::repo;
 
 mod list;
+mod worlds;
 
 /// One mistake: a text of a file that stands there once, what takes its place, and the tests that
 /// must notice.
@@ -32,7 +33,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
     let chosen = |mutant: &&Mutant| words.is_empty() || words.iter().any(|word| mutant.name.contains(word.as_str()));
     let (mut killed, mut survivors, mut unmade) = (0, Vec::new(), Vec::new());
-    for mutant in list::MUTANTS.iter().filter(chosen) {
+    for mutant in mutants().filter(chosen) {
         match try_one(root, mutant) {
             Ok(Outcome::Passed) => {
                 println!("SURVIVED {}", mutant.name);
@@ -54,6 +55,10 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         (false, _) => Err(format!("no test notices: {}", survivors.join(", "))),
         (true, false) => Err(format!("could not be made: {}", unmade.join(", "))),
     }
+}
+
+fn mutants() -> impl Iterator<Item = &'static Mutant> {
+    list::MUTANTS.iter().chain(worlds::MUTANTS)
 }
 
 /// The verdict of the tests on a mistake.
@@ -126,8 +131,8 @@ mod tests {
     #[test]
     fn every_mistake_can_be_made_and_is_one() {
         let root = repo::root();
-        let mut names: Vec<&str> = list::MUTANTS.iter().map(|mutant| mutant.name).collect();
-        for mutant in list::MUTANTS {
+        let mut names: Vec<&str> = mutants().map(|mutant| mutant.name).collect();
+        for mutant in mutants() {
             let text = std::fs::read_to_string(root.join(mutant.file)).unwrap();
             let changed = mutated(&text, mutant).unwrap_or_else(|problem| panic!("{problem}"));
             assert_ne!(changed, text, "{}", mutant.name);

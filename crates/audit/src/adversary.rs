@@ -66,6 +66,23 @@ impl Adversary {
         }
     }
 
+    /// The adversary's way, as the predicate of a sentence.
+    pub const fn does(self) -> &'static str {
+        match self {
+            Adversary::Linker => "matches a person's quasi-identifiers with released rows",
+            Adversary::Attribute => "reads the sensitive values of the rows that match",
+            Adversary::Independence => "combines releases as if their classes were independent",
+            Adversary::Correlation => "combines two releases and counts the tables that fit both",
+            Adversary::Composition => "keeps the values that all matching classes share",
+            Adversary::Intersection => "joins the tables of a release value by value",
+            Adversary::Definetti => "learns from all buckets which values go together",
+            Adversary::Minimality => "reasons from why the method generalized so far",
+            Adversary::Difference => "compares two releases of one custodian",
+            Adversary::Consistency => "excludes rows with combinations of values that do not occur",
+            Adversary::Worlds => "considers every table that fits all releases together",
+        }
+    }
+
     /// The facts that an adversary of the literature disregards, so that a reader does not take
     /// their findings for all that can be known; `worlds` leaves out none of it.
     pub const fn ignores(self) -> Option<&'static str> {

@@ -103,10 +103,12 @@ pub const CERTAIN: [Adversary; 8] = [
 /// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Audited {
+    /// The finding of each adversary.
     #[serde(rename = "adversaries")]
     pub findings: Vec<Finding>,
     /// When true, the exit code of the command is 4.
     pub breach: bool,
+    /// Statements of releases that exclude each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<Contradiction>,
     /// Labels of foreign tables that could not be read, each with the name of its table.

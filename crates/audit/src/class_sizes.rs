@@ -42,9 +42,13 @@ pub struct SizeDistribution {
 pub struct SizeRange {
     /// `1`, `5-9`, `100+`.
     pub size: String,
+    /// The smallest size.
     pub from: u64,
+    /// The largest size; `None` is open.
     pub to: Option<u64>,
+    /// Classes of these sizes.
     pub classes: u64,
+    /// Rows in these classes.
     pub rows: u64,
 }
 

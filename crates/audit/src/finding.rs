@@ -10,6 +10,7 @@ use crate::linked::UNITS_COUNTED;
 /// Keys are those of the contract; what only one adversary measures stands among them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
+    /// The adversary that it is about.
     #[serde(rename = "name")]
     pub adversary: Adversary,
     /// The releases that were combined.
@@ -68,6 +69,7 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Note {
+    /// The note in words.
     pub text: String,
     /// The input that the caller would have to give for more to be examined.
     #[serde(skip)]
@@ -88,7 +90,9 @@ pub enum Needs {
 pub struct Explanation {
     /// How many people look alike and have the value for the same reason.
     pub people: u64,
+    /// The sensitive value.
     pub value: String,
+    /// The argument, one sentence after the other.
     pub steps: Vec<String>,
     /// Some of these people, as rows of their table from 0. Only an internal report shows them.
     #[serde(skip)]
@@ -98,8 +102,11 @@ pub struct Explanation {
 /// Two of several releases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorstPair {
+    /// Their names.
     pub releases: Vec<String>,
+    /// People who are certain to the adversary.
     pub at_risk: u64,
+    /// The fewest sensitive values left for anyone.
     pub effective_l: Option<u64>,
 }
 
@@ -120,6 +127,7 @@ pub struct Exposure {
 /// The cells of one release: each quasi-identifier with its label.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReleaseCells {
+    /// The release's name.
     pub release: String,
     /// Each quasi-identifier with its label.
     #[serde(serialize_with = "as_object")]

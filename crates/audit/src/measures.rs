@@ -26,13 +26,17 @@ pub enum Measures {
 /// Names that the contract fixes are spelled as there.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableMeasures {
+    /// Rows in the source, released and suppressed.
     pub rows: RowCounts,
+    /// Every loss measure.
     #[serde(rename = "loss")]
     pub losses: Losses,
     /// The contribution of each quasi-identifier, in the order of the policy.
     #[serde(serialize_with = "by_name")]
     pub attributes: Vec<AttributeLoss>,
+    /// The sizes of the classes.
     pub classes: SizeDistribution,
+    /// The risk of re-identification.
     pub risk: Risk,
     /// `None` when no query was requested.
     pub queries: Option<QueryError>,

@@ -17,6 +17,7 @@ pub struct Risk {
     /// The required k: a chance above 1/k is more than k-anonymity allows.
     #[serde(rename = "threshold", serialize_with = "reciprocal")]
     pub k: u64,
+    /// Of an adversary who knows that the person is in the release.
     pub prosecutor: Scenario,
     /// `None` when the population of the cells was not counted.
     pub journalist: Option<Scenario>,

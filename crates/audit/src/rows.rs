@@ -6,12 +6,16 @@ use serde::Serialize;
 /// The hint when a release and a source do not belong together.
 pub(crate) const OTHER_SOURCE: &str = "measure a release with the policy and the data that it was published from";
 
+/// Numbers of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct RowCounts {
+    /// Rows in the source.
     #[serde(rename = "in")]
     pub source: u64,
+    /// Released rows.
     #[serde(rename = "out")]
     pub released: u64,
+    /// Suppressed rows.
     pub suppressed: u64,
 }
 

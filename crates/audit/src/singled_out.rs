@@ -14,9 +14,11 @@ use serde::Serialize;
 /// Attributes that, known besides the quasi-identifiers, leave people alone in the release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SingledOut {
+    /// The attributes that are known besides the quasi-identifiers.
     pub attributes: Vec<String>,
     /// Rows that no other row equals; units that have a row which no other unit has.
     pub people: u64,
+    /// The things that `people` counts.
     pub counted: CountedAlone,
 }
 
@@ -28,10 +30,12 @@ pub enum CountedAlone {
     People,
     /// Rows, though several may be about one unit: which are is not known.
     Rows,
+    /// Individuals, households or firms, each with all of its rows.
     Units,
 }
 
 impl CountedAlone {
+    /// The name in `--json`.
     pub fn name(self) -> &'static str {
         match self {
             CountedAlone::People => "people",

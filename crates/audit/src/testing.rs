@@ -2,6 +2,7 @@
 //! rows themselves.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hedgerow_release::codebook::Codebook;
 use hedgerow_table::date::Date;
@@ -14,10 +15,18 @@ use crate::kinds::generalized::{GeneralizedPair, measure};
 use crate::measures::TableMeasures;
 use crate::query_error::QueryOptions;
 
-/// The cases of a randomized test: the one that `HEDGEROW_SEED` names, or the first `count`.
+/// The cases of a randomized test: the one that `HEDGEROW_SEED` names, or as many as
+/// `HEDGEROW_WORLDS` says from there on; or the first `count`.
 pub(crate) fn seeds(count: u64) -> std::ops::Range<u64> {
-    let only = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
-    only.map_or(0..count, |seed| seed..seed + 1)
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let many = number("HEDGEROW_WORLDS").unwrap_or(1);
+    number("HEDGEROW_SEED").map_or(0..count, |seed| seed..seed + many)
+}
+
+/// The cases that fail, each of which has said why.
+pub(crate) fn failing(seeds: std::ops::Range<u64>, mut examine: impl FnMut(u64)) -> Vec<u64> {
+    let mut fails = |seed: &u64| catch_unwind(AssertUnwindSafe(|| examine(*seed))).is_err();
+    seeds.filter(|seed| fails(seed)).collect()
 }
 
 pub(crate) struct TestRelease {

@@ -110,7 +110,7 @@ pub(crate) struct PublishArguments {
     /// postgres://ann@host/study/schema
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// Replace a release that is there already
+    /// Replace a release that exists already
     #[arg(long)]
     pub(crate) force: bool,
     /// How to write the released table
@@ -136,8 +136,9 @@ pub(crate) struct PublishArguments {
     /// Also describe the release in these vocabularies: dcat (DCAT-AP with HealthDCAT-AP) or csvw
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) metadata: Vec<Metadata>,
-    /// Audit the new release combined with all in this catalog, every row of the source a person;
-    /// write nothing when together they violate a rule, else add the release to the catalog
+    /// Audit the new release together with all releases in this catalog, taking every row of the
+    /// source for a person. If together they violate a rule, write nothing; else add the release to
+    /// the catalog
     #[arg(long, value_name = "DIR")]
     pub(crate) catalog: Option<PathBuf>,
     /// Audit with the catalog, but do not add the release to it
@@ -198,7 +199,7 @@ pub(crate) struct ReportArguments {
     /// The policy that a release was made from; adds what needs the private source, marked internal
     #[arg(long)]
     pub(crate) policy: Option<PathBuf>,
-    /// The people to look for in the audit: one row each, quasi attributes under their names
+    /// The people to look for in the audit: one row each, quasi-identifiers under their names
     #[arg(long, value_name = "FILE")]
     pub(crate) people: Option<PathBuf>,
     /// The ledger of the joint run that found the release; adds what was opened, marked internal
@@ -297,14 +298,14 @@ What is answered:
   WHERE     a column compared with values by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL;
             AND, OR, NOT; a label in quotes stands for all that it covers
   GROUP BY  columns: groups are labels as released
-  HAVING    aggregates compared with numbers; groups that can fulfil it are listed, each with how it
+  HAVING    aggregates compared with numbers; groups that can meet it are listed, each with how it
             stands: certain, likely (by the estimates), possible
   ORDER BY  columns of the answer, or their positions; LIMIT a number
 
-Names with other signs than letters, digits and _ go into double quotes, texts and dates into
-single quotes. A missing value fulfils no comparison, only IS NULL. Without COUNT, SUM, AVG and
+Names with characters other than letters, digits and _ go into double quotes, texts and dates into
+single quotes. A missing value meets no comparison, only IS NULL. Without COUNT, SUM, AVG and
 GROUP BY the rows themselves are the answer, as they were released, with the share of each that
-fulfils the condition.";
+meets the condition.";
 
 /// Runs adversaries against the releases together. No claim of a release is trusted.
 #[derive(Debug, Args)]
@@ -312,10 +313,11 @@ pub(crate) struct Audit {
     /// Release directories; or tables made elsewhere, described by a `release.toml`
     #[arg(required_unless_present = "catalog", value_name = "DIR")]
     pub(crate) releases: Vec<PathBuf>,
-    /// All releases of this catalog too; those of one custodian are also compared by difference
+    /// Also audit all releases of this catalog; those of one custodian are compared by difference
+    /// too
     #[arg(long, value_name = "DIR")]
     pub(crate) catalog: Option<PathBuf>,
-    /// The people to look for: one row each, quasi attributes under their names; each is taken to
+    /// The people to look for: one row each, quasi-identifiers under their names; each is taken to
     /// be in every release. A file, or a table of a database
     #[arg(long, value_name = "FILE")]
     pub(crate) people: Option<PathBuf>,
@@ -332,7 +334,7 @@ pub(crate) struct Audit {
     /// l=2]
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', value_parser = limit)]
     pub(crate) fail_under: Vec<AuditLimit>,
-    /// Writes who is at risk to a file: row numbers of the people's table, by adversary. They are
+    /// Write who is at risk to a file: row numbers of the people's table, by adversary. They are
     /// never printed
     #[arg(long, value_name = "FILE", requires = "people")]
     pub(crate) list: Option<PathBuf>,
@@ -360,7 +362,7 @@ pub(crate) struct CatalogArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CatalogWhat {
-    /// Copy a release into a catalog, which is made when it is not there
+    /// Copy a release into a catalog, which is made if it does not exist
     Add {
         /// The folder of the catalog
         catalog: PathBuf,

@@ -70,7 +70,7 @@ pub fn coarsen_engine<'a>(
 /// A cluster does not make values coarser.
 pub fn refuse_elsewhere(policy: &Policy) -> InputError {
     let place = policy.attributes.iter().find_map(|attribute| attribute.coarsen.as_ref());
-    let problem = "`coarsen` is not done where the rows are, and they do not leave the cluster";
+    let problem = "`coarsen` needs the rows on this machine, and they do not leave the cluster";
     let hint = "round the values in `query` of the source, or publish from a file or a database";
     InputError::new(place.map_or_else(String::new, |coarsening| coarsening.place.clone()), problem, hint)
 }

@@ -311,8 +311,8 @@ impl Dependencies {
             named.iter().map(|known| format!("`{}` follows from {}", known.to, listed(&known.from))).collect();
         let models: Vec<&str> = rule.require().iter().map(|model| model.name()).collect();
         let problem = format!(
-            "{}: an attacker who knows the one knows the other, which would expose {people} of {of} people, in classes that \
-             break {} with it",
+            "{}: an attacker who knows the one knows the other. {people} of {of} people would then be in classes that break \
+             {}",
             follows.join("; "),
             models.join(", "),
         );
@@ -405,7 +405,7 @@ fn ways_out(policy: &Policy, known: &Known) -> String {
         _ => format!("give `{beside}` the role `quasi` so that the rules count it"),
     };
     format!(
-        "{counted}; or leave it out, by the role `identifier`; or accept it: \
+        "{counted}; or give it the role `identifier`, so that it is not released; or accept it: \
          `[[dependency]]` with `from = {from:?}`, `to = {to:?}` and `accept = \"why this is harmless\"`",
         to = known.to,
         from = known.from,

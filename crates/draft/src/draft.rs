@@ -48,9 +48,11 @@ pub struct Draft<'a> {
 pub struct Searched {
     /// Per quasi attribute, its level and the top one.
     pub levels: Vec<(String, usize, usize)>,
+    /// Combinations of levels that the search could have chosen.
     pub candidates: Option<u64>,
     /// The least loss in the policy's measure is proved.
     pub proven: bool,
+    /// How many nodes were checked and pruned.
     pub explain: Explain,
 }
 

@@ -91,13 +91,13 @@ pub fn refuse(policy: &Policy) -> Result<(), InputError> {
             let problem = "`where` is not kept by `improve`: a rule about some known values does not survive merging";
             return refused(
                 problem.to_owned(),
-                "remove `improve`, or remove `where`, which asks the rule of every class",
+                "remove `improve`, or remove `where`: the rule is then about every class",
             );
         }
         Method::FullDomain | Method::Mondrian | Method::BestCut => {}
         _ => {
             let problem = format!("`where` is kept by full-domain, mondrian and best-cut, not by {}", method.name());
-            return refused(problem, "use one of these methods, or remove `where`, which asks the rule of every class");
+            return refused(problem, "use one of these methods, or remove `where`: the rule is then about every class");
         }
     }
     if policy.has_units() {
@@ -116,5 +116,5 @@ pub fn refuse_elsewhere(policy: &Policy, who: &str) -> Result<(), InputError> {
     let Some(rule) = policy.rules.iter().find(|rule| !rule.only_where.is_empty()) else { return Ok(()) };
     let problem =
         format!("{who} does not keep `where`: which labels may stand for a value is not known while it decides");
-    Err(InputError::new(rule.place.clone(), problem, "remove `where`, which asks the rule of every class"))
+    Err(InputError::new(rule.place.clone(), problem, "remove `where`: the rule is then about every class"))
 }

@@ -23,8 +23,8 @@ pub fn warnings(bound: &Bound<'_>) -> Vec<InputError> {
         };
         if rare > 0 {
             let problem = format!(
-                "`{}` is released as it is, and {rare} of {all} {who}s carry a value that fewer than {k} share: who knows \
-                 it can point at a {who}",
+                "`{}` is released as it is, and {rare} of {all} {who}s carry a value that fewer than {k} share: an \
+                 attacker who knows it can point at a {who}",
                 attribute.name,
             );
             let hint = "make it `quasi` so that the rules count it, or `identifier` so that it is not released; or release \

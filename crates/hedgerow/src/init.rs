@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use hedgerow_config::{Address, Engine, Selection};
-use hedgerow_policy::propose::{self, FoundFormats, ProposeOptions, detected_formats, suspected_nulls};
+use hedgerow_policy::propose::{
+    self, FoundFormats, ProposeOptions, RepeatingIdentifier, detected_formats, suspected_nulls,
+};
 use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{InputError, Refusal, Table, TableError, whole};
 
@@ -171,9 +173,10 @@ impl<'a> Propose<'a> {
         };
         // Where a unit has many values, no class may keep every rule for all of them at once; and
         // where hardly any units are alike, none keeps any.
-        for (one_row, no_unit) in [(true, false), (false, true)] {
+        let weaker = [(true, false), (false, true), (true, true)];
+        let weaker = weaker.map(|(one_row, two_values)| ProposeOptions { one_row, two_values, ..options.clone() });
+        for options in weaker.into_iter().chain([ProposeOptions { no_unit: true, ..options.clone() }]) {
             if proposed.unit.is_some() && none_keeps(&kept) {
-                let options = ProposeOptions { one_row, no_unit, ..options.clone() };
                 proposed = propose::propose(&table, &source, &options);
                 trial = PolicyTrial::new(&table, &proposed)?;
                 kept = trial.as_ref().map(|trial| trial.all_methods(monitor)).transpose()?.flatten();
@@ -212,6 +215,11 @@ impl<'a> Propose<'a> {
                 warnings.push(warning);
             }
         }
+        if let Some(repeating) = &proposed.repeating {
+            let warning = rows_are_counted(&policy.display().to_string(), repeating);
+            text.push_str(&exposed::comment(&warning));
+            warnings.push(warning);
+        }
         let mut files: Vec<(PathBuf, String)> =
             proposed.files.into_iter().map(|(path, text)| (folder.join(path), text)).collect();
         files.push((policy.clone(), text));
@@ -225,6 +233,23 @@ impl<'a> Propose<'a> {
             warnings: warnings.into_iter().chain(odd).map(Problem::warning).collect(),
         })
     }
+}
+
+/// The warning of an identifier that repeats, where the rules of a draft do not count its values.
+fn rows_are_counted(place: &str, repeating: &RepeatingIdentifier) -> InputError {
+    let RepeatingIdentifier { name, rows, values, missing } = repeating;
+    let why = match missing {
+        0 => "with the role `unit`, hardly any of them look alike, so that no release keeps the rules".to_owned(),
+        missing => format!("{missing} rows lack it, so that nothing says whom these are about"),
+    };
+    let problem = format!(
+        "`{name}` repeats: {rows} rows have {values} values of it, and the draft's rules count rows: a class of k rows may be          about fewer than k people ({why})"
+    );
+    let hint = match missing {
+        0 => "keep one row for each value, or take fewer attributes as quasi-identifiers and give it the role `unit`",
+        _ => "give each row its value, or leave these rows out, and give it the role `unit`",
+    };
+    InputError::new(place, problem, hint).about("units", [name], Some(*values))
 }
 
 /// The policy with what the methods keep as a comment, and by the method `cluster` where

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use hedgerow_smc::{Ledger, OpenedValues};
 use hedgerow_table::InputError;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::Error;
@@ -54,17 +55,28 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
     ledger.entries().iter().map(line).collect()
 }
 
+/// A ledger in numbers.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct LedgerTotals {
+    pub(crate) entries: u64,
+    pub(crate) rounds: u64,
+    pub(crate) kinds: Vec<OpenedOfKind>,
+}
+
 /// The opened values of one kind.
-#[derive(Debug, Default)]
-struct OpenedOfKind {
-    entries: u64,
-    values: u64,
-    compared: u64,
-    least: Option<u64>,
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct OpenedOfKind {
+    pub(crate) kind: String,
+    pub(crate) entries: u64,
+    pub(crate) values: u64,
+    /// Entries that were only compared with a threshold.
+    pub(crate) compared: u64,
+    /// The smallest number of rows.
+    pub(crate) least: Option<u64>,
 }
 
 /// A ledger file in numbers: how much was opened of every kind, and the smallest number of rows.
-pub(crate) fn summed_up(path: &Path) -> Result<Value, Error> {
+pub(crate) fn summed_up(path: &Path) -> Result<LedgerTotals, Error> {
     let failed = |source| Error::io(path, source);
     let file = File::open(path).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
@@ -101,17 +113,8 @@ pub(crate) fn summed_up(path: &Path) -> Result<Value, Error> {
             opened.least = opened.least.into_iter().chain(least).min();
         }
     }
-    let kinds = kinds.into_iter().map(|(kind, opened)| {
-        json!({
-            "kind": kind, "entries": opened.entries, "values": opened.values, "compared": opened.compared,
-            "least": opened.least,
-        })
-    });
-    Ok(json!({
-        "entries": entries,
-        "rounds": steps.iter().map(|(_, rounds)| rounds).sum::<u64>(),
-        "kinds": kinds.collect::<Vec<_>>(),
-    }))
+    let kinds = kinds.into_iter().map(|(kind, opened)| OpenedOfKind { kind, ..opened }).collect();
+    Ok(LedgerTotals { entries, rounds: steps.iter().map(|(_, rounds)| rounds).sum(), kinds })
 }
 
 /// One line of the file.
@@ -156,12 +159,12 @@ mod tests {
         let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1).unwrap();
         let (_folder, path) = written(&ledger_lines(&run.ledger));
         let found = summed_up(&path).unwrap();
-        assert_eq!(found["entries"], json!(run.ledger.entries().len()));
+        assert_eq!(found.entries, run.ledger.entries().len() as u64);
         let counts = run.ledger.counts();
-        assert_eq!(found["kinds"].as_array().unwrap().len(), counts.len());
+        assert_eq!(found.kinds.len(), counts.len());
         for (kind, values) in counts {
-            let of_kind = found["kinds"].as_array().unwrap().iter().find(|one| one["kind"] == kind.describe()).unwrap();
-            assert_eq!(of_kind["values"], json!(values), "{kind}");
+            let of_kind = found.kinds.iter().find(|one| one.kind == kind.describe()).unwrap();
+            assert_eq!(of_kind.values, values, "{kind}");
         }
     }
 
@@ -175,10 +178,10 @@ mod tests {
         );
         let (_folder, path) = written(&text);
         let found = summed_up(&path).unwrap();
-        assert_eq!((&found["entries"], &found["rounds"]), (&json!(2), &json!(4)));
-        let of_kind = |name: &str| found["kinds"].as_array().unwrap().iter().find(|one| one["kind"] == name).unwrap();
-        assert_eq!((&of_kind(sizes)["least"], &of_kind(sizes)["compared"]), (&json!(7), &json!(1)));
-        assert_eq!(of_kind(digits)["least"], Value::Null, "a digit does not count rows");
+        assert_eq!((found.entries, found.rounds), (2, 4));
+        let of_kind = |name: &str| found.kinds.iter().find(|one| one.kind == name).unwrap();
+        assert_eq!((of_kind(sizes).least, of_kind(sizes).compared), (Some(7), 1));
+        assert_eq!(of_kind(digits).least, None, "a digit does not count rows");
     }
 
     #[test]
@@ -189,6 +192,6 @@ mod tests {
             assert!(problem.contains("ledger:2"), "{wrong}: {problem}");
         }
         let (_folder, path) = written("");
-        assert_eq!(summed_up(&path).unwrap()["entries"], json!(0));
+        assert_eq!(summed_up(&path).unwrap().entries, 0);
     }
 }

@@ -1,19 +1,39 @@
-//! Hedgerow publishes microdata for many publishers: from a private table, a policy and the
-//! releases that are already published, it makes a release that satisfies every privacy rule
-//! against every declared adversary, with minimal information loss. It also attacks: an audit
-//! reports what an adversary learns from releases taken together.
+//! Publishes tables about people under privacy rules, and attacks published tables as an adversary
+//! would.
 //!
-//! This crate is the interface for programs; the `hedgerow` command uses nothing else. The terms
-//! are those of `docs/glossary.md`, the policy's keys those of `docs/policy.md`.
+//! A *policy* says what each column is and what must hold. From a table and a policy, [`publish`]
+//! makes a *release*: a directory with the table, made as coarse as the rules require and no
+//! coarser. Every guarantee is recomputed from the written files before the release appears.
+//! [`audit`] reports what adversaries learn from one release or several together.
+//!
+//! # Start
+//!
+//! The crate is used from a checkout: `hedgerow = { path = "../hedgerow/crates/hedgerow" }` in
+//! `Cargo.toml`. This program publishes four rows from memory, checks the release and queries it:
 //!
 //! ```
-//! use hedgerow::Policy;
+//! use hedgerow::{
+//!     Attribute, ColumnCells, Hierarchy, Model, Policy, Publish, ReadOptions, Rule, Table,
+//! };
 //!
-//! let folder = tempfile::tempdir()?;
-//! let policy = Policy::load("../../examples/hospital/policy.toml")?;
-//! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
-//! println!("{} of {} rows released", published.rows.out, published.rows.source);
+//! # let folder = tempfile::tempdir()?;
+//! # let directory = folder.path().join("release");
+//! let policy = Policy::builder()
+//!     // Others may know the age: it is released in intervals of 10 or 20 years.
+//!     .attribute("age", Attribute::quasi().hierarchy(Hierarchy::widths([10, 20])))
+//!     // Others must not learn the disease.
+//!     .attribute("disease", Attribute::sensitive())
+//!     // Everyone shares the released age with someone who has another disease.
+//!     .rule(Rule::require(Model::distinct_l_diversity(2)).protect("disease"))
+//!     .build()?;
+//! let columns = [
+//!     ("age", ColumnCells::from(vec![31i64, 34, 52, 58])),
+//!     ("disease", ColumnCells::from(vec!["flu", "cold", "flu", "asthma"])),
+//! ];
+//! let table = Table::from_columns(columns, &ReadOptions::default())?;
 //!
+//! let published = Publish::new(&policy, directory).source(&table).run()?;
+//! assert_eq!(published.rows.out, 4);
 //! let release = published.open()?;
 //! assert!(release.check()?.holds());
 //! let answer = release.query("SELECT COUNT(*) FROM data WHERE age < 40")?;
@@ -21,14 +41,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The five situations
+//! With a policy in a file, which also names the data, two lines are enough:
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! # let directory = folder.path().join("release");
+//! let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml")?;
+//! let published = hedgerow::publish(&policy, directory)?;
+//! println!("{} of {} rows released", published.rows.out, published.rows.source);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | build or load a policy | [`Policy::builder`], [`Policy::load`]; [`Propose`] drafts one for a file |
+//! | give the rows | [`Table::from_columns`], [`Table::from_records`], [`Source`]; else the policy's file is read |
+//! | publish with options, progress and cancellation | [`Publish`], [`Monitor`] |
+//! | check, measure, query or report a release | [`Release::open`], then its methods |
+//! | attack releases | [`audit`], [`Audit`] |
+//! | see every combination of levels that holds | [`explore`] |
+//!
+//! Every call fails with one [`Error`]. Its [`kind`](Error::kind) says who can act: bad input (with
+//! place, problem and hint), no release possible (with the reasons), a breach, the machine, or a
+//! bug.
+//!
+//! Complete programs are in the folder `examples` of the crate. The `hedgerow` command uses nothing
+//! but this crate. Terms are defined in `docs/glossary.md`, the keys of a policy in
+//! `docs/policy.md`.
+//!
+//! # Five situations beyond one table
 //!
 //! | situation | start at |
 //! |---|---|
 //! | others' releases are known | [`[community]` and cross-release l-diversity](#others-releases-are-known) |
-//! | others publish, and nothing of it can be seen | [ε-cloning](#others-releases-are-unknown) |
+//! | others publish what you cannot see | [ε-cloning](#others-releases-are-unknown) |
 //! | the sensitive value is a number | [(δ,l)-diversity, (ε,m)-anonymity](#the-sensitive-value-is-a-number) |
-//! | many rules at once over any attributes | [guardian normal form](#many-rules-at-once) |
+//! | an attribute is known in one rule and protected in another | [guardian normal form](#many-rules-at-once) |
 //! | several custodians publish together | [`federation`](#several-custodians-publish-together) |
 //!
 //! ## Others' releases are known
@@ -79,7 +127,7 @@
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
-//! let policy = hedgerow::Policy::load("../../examples/salaries/policy.toml")?;
+//! let policy = hedgerow::Policy::load("../../examples/salaries/near.toml")?;
 //! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
 //! assert!(published.guarantees.iter().all(|guarantee| guarantee.holds));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -100,8 +148,8 @@
 //!
 //! ## Several custodians publish together
 //!
-//! With the feature `danger-seeded`, `federation::rehearse` shows what a joint run would find, open
-//! and send. Real runs are those of the daemon, `hedgerow-node`.
+//! Real runs are those of the program `hedgerow-node`. With the feature `danger-seeded`,
+//! `federation::rehearse` shows in one process what such a run would find, open and send.
 //!
 //! ```
 //! use hedgerow::federation::{Profile, rehearse};
@@ -111,28 +159,6 @@
 //! let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1)?;
 //! println!("{} classes after {} rounds", run.class_sizes.len(), run.rounds);
 //! # Ok::<(), hedgerow::Error>(())
-//! ```
-//!
-//! # Rows that are in memory
-//!
-//! A database or another program hands its rows over as columns or records; neither they nor the
-//! policy need a file.
-//!
-//! ```
-//! use hedgerow::{Attribute, Hierarchy, Model, Policy, Publish, ReadOptions, Rule, Table};
-//!
-//! # let folder = tempfile::tempdir()?;
-//! let policy = Policy::builder()
-//!     .attribute("age", Attribute::quasi().hierarchy(Hierarchy::widths([10, 20])))
-//!     .attribute("disease", Attribute::sensitive())
-//!     .rule(Rule::require(Model::distinct_l_diversity(2)).protect("disease"))
-//!     .build()?;
-//! let rows = [["31", "flu"], ["34", "cold"], ["52", "flu"], ["58", "asthma"]];
-//! let rows = rows.map(|row| row.map(Some));
-//! let table = Table::from_records(["age", "disease"], rows, &ReadOptions::default())?;
-//! let published = Publish::new(&policy, folder.path().join("release")).source(&table).run()?;
-//! assert_eq!(published.rows.out, 4);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Features
@@ -228,6 +254,7 @@ pub use hedgerow_publish::search::NODES_MAX as LATTICE_NODES_MAX;
 pub use hedgerow_release::ReleasedClasses;
 pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, RowTotals, UnitCounts};
 pub use hedgerow_release::metadata::Metadata;
+pub use hedgerow_report::Section;
 /// How the title of every report begins.
 pub use hedgerow_report::TITLE as REPORT_TITLE;
 pub use hedgerow_table::date::Date;

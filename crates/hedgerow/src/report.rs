@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_audit::{
-    Adversary, Measures, QuasiSource, SourceTable, compare, contingencies, narrowings, released_risk, safe_harbor,
-    singled_out,
+    Adversary, Audited, Measures, Narrowing, QuasiSource, SourceTable, compare, contingencies, narrowings,
+    released_risk, safe_harbor, singled_out,
 };
 use hedgerow_policy::{Method, Role};
 use hedgerow_publish::bind::Bound;
@@ -12,15 +12,24 @@ use hedgerow_publish::community::read_earlier;
 use hedgerow_publish::explore::{Height, explore, is_small};
 use hedgerow_publish::undivided::undivided;
 use hedgerow_publish::why::why;
-use hedgerow_release::manifest::Manifest;
+use hedgerow_report::Section;
+use hedgerow_report::facts::ReportFacts;
 use hedgerow_table::{InputError, Table, whole};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::check::check_release;
 #[cfg(feature = "federation")]
 use crate::ledger::summed_up;
 use crate::measure::count_units_alone;
-use crate::{Audit, Error, ErrorKind, MeasureOptions, Monitor, Policy, Release, Source};
+use crate::{Audit, Error, ErrorKind, ExploredAttribute, MeasureOptions, Monitor, Policy, Release, Source};
+use document::{
+    AlonePart, Document, ErrorShare, HeightPart, LatticePart, ManifestPart, NarrowingPart, NarrowingStepPart,
+    PolicyFile, ReleasePart, RowsStated, SourceFile, SourcePart, Together, columns,
+};
+
+pub(crate) mod document;
+pub(crate) mod facts;
+mod internal_facts;
 
 /// The largest lattice, in nodes, and the most work, in nodes times rows, that is explored for a
 /// report; beyond it the neighbors of the chosen node are described.
@@ -50,6 +59,9 @@ pub struct Reported {
     pub json: Value,
     /// One self-contained page.
     pub html: String,
+    /// The findings of the audit.
+    pub audited: Audited,
+    facts: ReportFacts,
 }
 
 impl<'a> Report<'a> {
@@ -141,7 +153,7 @@ impl<'a> Report<'a> {
             let mut part = from_release(release, &others)?;
             if let Some((policy, table)) = internal {
                 match from_source(release.inner(), policy.inner(), table, &self.queries, monitor) {
-                    Ok(found) => part.extend(found),
+                    Ok(found) => part.of_source = Some(found),
                     // Of several releases a policy has made one.
                     Err(error) if error.kind() == ErrorKind::Input && releases.len() > 1 => {}
                     Err(error) => return Err(error),
@@ -160,47 +172,46 @@ impl<'a> Report<'a> {
         let audited = audit.run_with(monitor)?;
         for (part, name) in parts.iter_mut().zip(&names) {
             let own = audited.findings.iter().filter(|finding| finding.releases == [name.as_str()]);
-            part.insert("findings".to_owned(), value(&own.collect::<Vec<_>>())?);
+            part.findings = own.cloned().collect();
         }
-        let mut document = Map::new();
-        document.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-        document.insert("publishable".to_owned(), json!(self.publishable));
-        document.extend(self.date.as_ref().map(|date| ("date".to_owned(), json!(date))));
-        if let Some(policy) = policy {
-            document.extend(made_from(policy)?);
-        }
-        document.insert("people_named".to_owned(), json!(audited.people_named));
-        if self.publishable {
-            document.insert("omitted".to_owned(), json!(OMITTED));
-        }
-        document.insert("releases".to_owned(), value(&parts)?);
-        #[cfg(feature = "federation")]
-        if let Some(ledger) = self.ledger.as_deref().filter(|_| !self.publishable) {
-            document.insert("ledger".to_owned(), summed_up(ledger)?);
-        }
-        if releases.len() > 1 {
-            document.extend(together(&releases, &audited)?);
-        }
-        document.insert("audit".to_owned(), with_rows(value(&audited)?, &audited));
-        let json = Value::Object(document);
-        let html = hedgerow_report::page(&json);
-        Ok(Reported { json, html })
+        let document = Document {
+            version: env!("CARGO_PKG_VERSION"),
+            publishable: self.publishable,
+            date: self.date.clone(),
+            policy: policy.and_then(policy_file),
+            source: policy.map(source_file).transpose()?.flatten(),
+            people_named: audited.people_named,
+            omitted: if self.publishable { &OMITTED } else { &[] },
+            releases: parts,
+            #[cfg(feature = "federation")]
+            ledger: self.ledger.as_deref().filter(|_| !self.publishable).map(summed_up).transpose()?,
+            together: (releases.len() > 1).then(|| together(&releases, &audited)).transpose()?,
+            audit: audited,
+        };
+        let facts = facts::of_document(&document);
+        let json = value(&document)?;
+        Ok(Reported { json, html: hedgerow_report::page(&facts), audited: document.audit, facts })
     }
 }
 
-/// The text of the policy, and which bytes its source had where that is a file.
-fn made_from(policy: &Policy) -> Result<Map<String, Value>, Error> {
-    let name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let mut made_from = Map::new();
-    if let Ok(text) = std::fs::read_to_string(&policy.path) {
-        made_from.insert("policy".to_owned(), json!({ "name": name(&policy.path), "text": text }));
-    }
+/// The name of a file without what leads to it.
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// The text of the policy, where it is a file.
+fn policy_file(policy: &Policy) -> Option<PolicyFile> {
+    let text = std::fs::read_to_string(&policy.path).ok()?;
+    Some(PolicyFile { name: file_name(&policy.path), text })
+}
+
+/// Which bytes the source of a policy has, where it is a file.
+fn source_file(policy: &Policy) -> Result<Option<SourceFile>, Error> {
     let path = &policy.source.path;
-    if path.is_file() {
-        let digest = hedgerow_release::digest::of_file(path)?;
-        made_from.insert("source".to_owned(), json!({ "name": name(path), "digest": digest }));
+    if !path.is_file() {
+        return Ok(None);
     }
-    Ok(made_from)
+    Ok(Some(SourceFile { name: file_name(path), digest: hedgerow_release::digest::of_file(path)? }))
 }
 
 /// The parts that a report for publication omits.
@@ -216,7 +227,7 @@ const OMITTED: [&str; 9] = [
     "what custodians opened to one another in a joint run",
 ];
 
-pub(crate) fn value(of: &impl serde::Serialize) -> Result<Value, Error> {
+fn value(of: &impl serde::Serialize) -> Result<Value, Error> {
     serde_json::to_value(of)
         .map_err(|error| Error::internal(format!("internal error: a report cannot be written as JSON: {error}")))
 }
@@ -240,56 +251,48 @@ fn short_names<'n>(paths: impl Iterator<Item = &'n str>) -> Vec<String> {
 }
 
 /// The figures from the released tables alone.
-fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Value>, Error> {
+fn from_release(release: &Release, others: &[&Release]) -> Result<ReleasePart, Error> {
     let about_units = release.units_warning();
     let (release, others) = (release.inner(), others.iter().map(|other| other.inner()).collect::<Vec<_>>());
-    let mut part = Map::new();
-    part.insert("name".to_owned(), json!(release.name()));
-    part.insert("method".to_owned(), json!(release.method()));
-    part.insert("digest".to_owned(), json!(release.digest()?));
-    let Some(manifest) = release.manifest() else {
-        part.insert("rows".to_owned(), json!({ "out": release.rows() }));
-        part.insert("tables".to_owned(), value(&released_risk(release)?)?);
-        part.insert("singled_out".to_owned(), value(&singled_out(release))?);
-        part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
-        return Ok(part);
+    let counted = RowsStated { source: None, out: release.rows(), suppressed: None };
+    let part = ReleasePart {
+        name: release.name().to_owned(),
+        method: release.method().to_owned(),
+        digest: release.digest()?.to_owned(),
+        rows: counted,
+        of_manifest: None,
+        tables: released_risk(release)?,
+        singled_out: singled_out(release),
+        pairs: contingencies(release)?,
+        safe_harbor: None,
+        of_source: None,
+        findings: Vec::new(),
     };
-    part.insert("rows".to_owned(), value(&manifest.hedgerow.rows)?);
-    if let Some(units) = &manifest.hedgerow.units {
-        part.insert("units".to_owned(), value(units)?);
-    }
-    part.insert("columns".to_owned(), columns(manifest));
-    part.insert("dependencies".to_owned(), value(&manifest.hedgerow.dependencies)?);
+    let Some(manifest) = release.manifest() else { return Ok(part) };
     // Where the other releases are those that a guarantee was judged with, it is recomputed too.
     let alone = check_release(release, &[])?;
-    let mut checked = if alone.unchecked.is_empty() || others.is_empty() {
+    let mut check = if alone.unchecked.is_empty() || others.is_empty() {
         alone
     } else {
         let combined = check_release(release, &others)?;
         if combined.contradictions.len() > alone.contradictions.len() { alone } else { combined }
     };
-    checked.warnings.extend(about_units);
+    check.warnings.extend(about_units);
     // Where the release lies on this machine is not for readers of the page.
-    checked.warnings.iter_mut().for_each(|warning| warning.place = release.name().to_owned());
-    part.insert("check".to_owned(), value(&checked)?);
-    part.insert("tables".to_owned(), value(&released_risk(release)?)?);
-    part.insert("singled_out".to_owned(), value(&singled_out(release))?);
-    part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
-    part.insert("safe_harbor".to_owned(), value(&safe_harbor(release))?);
-    Ok(part)
-}
-
-/// The columns of every released table.
-pub(crate) fn columns(manifest: &Manifest) -> Value {
-    let mut columns = Vec::new();
-    for resource in manifest.resources.iter().filter(|resource| resource.name != hedgerow_release::shape::CODEBOOK) {
-        for field in &resource.schema.fields {
-            columns.push(json!({
-                "name": field.name, "type": field.kind, "role": field.role, "values": field.values, "file": resource.path,
-            }));
-        }
-    }
-    json!(columns)
+    check.warnings.iter_mut().for_each(|warning| warning.place = release.name().to_owned());
+    let stated = &manifest.hedgerow;
+    let rows = &stated.rows;
+    Ok(ReleasePart {
+        rows: RowsStated { source: Some(rows.source), out: rows.out, suppressed: Some(rows.suppressed) },
+        of_manifest: Some(ManifestPart {
+            units: stated.units,
+            columns: columns(manifest),
+            dependencies: stated.dependencies.clone(),
+            check,
+        }),
+        safe_harbor: Some(safe_harbor(release)),
+        ..part
+    })
 }
 
 /// The figures that need the private source.
@@ -299,7 +302,7 @@ fn from_source(
     table: &Table,
     options: &MeasureOptions,
     monitor: &Monitor<'_>,
-) -> Result<Map<String, Value>, Error> {
+) -> Result<SourcePart, Error> {
     refuse_other_method(release, policy)?;
     let bound = Bound::with_earlier(policy, table, read_earlier(policy, table, monitor)?)?;
     let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
@@ -312,13 +315,19 @@ fn from_source(
     };
     let mut measures = hedgerow_audit::measure(release, &source, options, monitor)?;
     count_units_alone(release, policy, table, &mut measures);
-    let mut part = Map::new();
-    part.insert("comparison".to_owned(), value(&compare(release, &source)?)?);
-    if let Measures::Table(measures) = &measures {
+    let mut part = SourcePart {
+        comparison: compare(release, &source)?,
+        query_error: None,
+        why: None,
+        lattice: None,
+        undivided: None,
+        measures,
+    };
+    if let Measures::Table(measures) = &part.measures {
         if let Some(queries) = &measures.queries {
             let steps = queries.percentiles.iter().zip(0u32..);
-            let steps = steps.map(|(error, percent)| json!({ "error": error, "share": f64::from(percent) / 100.0 }));
-            part.insert("query_error".to_owned(), steps.collect());
+            let share = |(&error, percent)| ErrorShare { error, share: f64::from(percent) / 100.0 };
+            part.query_error = Some(steps.map(share).collect());
         }
         let levels: Option<Vec<u8>> = measures
             .attributes
@@ -326,15 +335,12 @@ fn from_source(
             .map(|attribute| attribute.level.and_then(|level| u8::try_from(level).ok()))
             .collect();
         if let Some(levels) = levels.filter(|_| policy.publish.method == Method::FullDomain) {
-            part.insert("why".to_owned(), value(&why(&bound, &levels, monitor)?)?);
-            part.extend(lattice(&bound, &levels, monitor)?);
+            part.why = Some(why(&bound, &levels, monitor)?);
+            part.lattice = lattice(&bound, levels, monitor)?;
         }
     }
     let is_local = matches!(policy.publish.method, Method::Mondrian | Method::BestCut | Method::Cluster);
-    if let Some(found) = is_local.then(|| undivided(&bound, release)).transpose()?.flatten() {
-        part.insert("undivided".to_owned(), value(&found)?);
-    }
-    part.insert("measures".to_owned(), value(&measures)?);
+    part.undivided = is_local.then(|| undivided(&bound, release)).transpose()?.flatten();
     Ok(part)
 }
 
@@ -348,81 +354,64 @@ fn refuse_other_method(release: &hedgerow_release::Release, policy: &hedgerow_po
 }
 
 /// The whole lattice, where it is small.
-fn lattice(bound: &Bound<'_>, chosen: &[u8], monitor: &Monitor<'_>) -> Result<Map<String, Value>, Error> {
+fn lattice(bound: &Bound<'_>, chosen: Vec<u8>, monitor: &Monitor<'_>) -> Result<Option<LatticePart>, Error> {
     if !is_small(bound, NODES_MAX, WORK_MAX) {
-        return Ok(Map::new());
+        return Ok(None);
     }
     let found = explore(bound, monitor)?;
-    let attributes = found.attributes.iter().map(|(name, top)| json!({ "name": name, "top": top }));
-    let height = |height: Height| json!({ "levels": height.levels, "nodes": height.nodes, "holding": height.holding });
-    let lattice = json!({
-        "attributes": attributes.collect::<Vec<_>>(),
-        "nodes": found.nodes,
-        "holding_count": found.holding.len(),
-        "holding": found.holding.iter().map(|node| &node.levels).collect::<Vec<_>>(),
-        "heights": found.heights().into_iter().map(height).collect::<Vec<_>>(),
-        "chosen": chosen,
-    });
-    Ok([("lattice".to_owned(), lattice)].into_iter().collect())
-}
-
-/// The findings with the rows of the people's list that each explanation is about, from 1: only
-/// this document has them, and a publishable one looks for no people.
-fn with_rows(mut document: Value, audited: &hedgerow_audit::Audited) -> Value {
-    fn items(of: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
-        of.and_then(Value::as_array_mut).into_iter().flatten()
-    }
-    for (shown, finding) in items(document.get_mut("adversaries")).zip(&audited.findings) {
-        let explanations = items(shown.get_mut("explanations"));
-        for (shown, explanation) in explanations.zip(&finding.explanations).filter(|(_, own)| !own.rows.is_empty()) {
-            shown["rows"] = json!(explanation.rows.iter().map(|row| row + 1).collect::<Vec<u32>>());
-        }
-    }
-    document
+    let attributes = found.attributes.iter().map(|(name, top)| ExploredAttribute { name: name.clone(), top: *top });
+    let height = |height: Height| HeightPart { levels: height.levels, nodes: height.nodes, holding: height.holding };
+    Ok(Some(LatticePart {
+        attributes: attributes.collect(),
+        nodes: found.nodes,
+        holding_count: found.holding.len(),
+        holding: found.holding.iter().map(|node| node.levels.clone()).collect(),
+        heights: found.heights().into_iter().map(height).collect(),
+        chosen,
+    }))
 }
 
 /// The values that each release leaves, those that all leave together, and how they narrow down.
-fn together(releases: &[Release], audited: &hedgerow_audit::Audited) -> Result<Map<String, Value>, Error> {
-    let mut alone = Vec::new();
-    for finding in audited.findings.iter().filter(|finding| finding.adversary == Adversary::Attribute) {
-        let linker = audited
-            .findings
-            .iter()
-            .find(|other| other.adversary == Adversary::Linker && other.releases == finding.releases);
-        alone.push(json!({
-            "release": finding.releases.join(" + "),
-            "protect": finding.protect,
-            "effective_k": linker.and_then(|linker| linker.effective_k),
-            "effective_l": finding.effective_l,
-            "max_confidence": finding.max_confidence,
-        }));
-    }
-    let combined = audited
-        .findings
-        .iter()
-        .filter(|finding| [Adversary::Composition, Adversary::Independence].contains(&finding.adversary));
+fn together(releases: &[Release], audited: &Audited) -> Result<Together, Error> {
+    let of = |adversary: Adversary| audited.findings.iter().filter(move |finding| finding.adversary == adversary);
+    let alone = of(Adversary::Attribute).map(|finding| {
+        let linker = of(Adversary::Linker).find(|other| other.releases == finding.releases);
+        AlonePart {
+            release: finding.releases.join(" + "),
+            protect: finding.protect.clone(),
+            effective_k: linker.and_then(|linker| linker.effective_k),
+            effective_l: finding.effective_l,
+            max_confidence: finding.max_confidence,
+        }
+    });
+    let combines = [Adversary::Composition, Adversary::Independence];
+    let combined = audited.findings.iter().filter(|finding| combines.contains(&finding.adversary));
     let inner: Vec<hedgerow_release::Release> = releases.iter().map(|release| release.inner().clone()).collect();
     let mut chains = Vec::new();
-    for finding in audited.findings.iter().filter(|finding| finding.adversary == Adversary::Composition) {
-        chains.extend(narrowings(&inner, finding)?);
+    for finding in of(Adversary::Composition) {
+        chains.extend(narrowings(&inner, finding)?.into_iter().map(counted));
     }
-    let mut chains = value(&chains)?;
-    for chain in chains.as_array_mut().into_iter().flatten() {
-        let left = chain["left"].as_array().map_or(0, Vec::len);
-        chain["left_count"] = json!(left);
-        for step in chain["steps"].as_array_mut().into_iter().flatten() {
-            step["values_count"] = json!(step["values"].as_array().map_or(0, Vec::len));
-        }
+    Ok(Together { alone: alone.collect(), combined: combined.cloned().collect(), narrowings: chains })
+}
+
+/// A chain with the numbers of values in it.
+fn counted(chain: Narrowing) -> NarrowingPart {
+    let steps = chain.steps.into_iter();
+    NarrowingPart {
+        protect: chain.protect,
+        people: chain.people,
+        steps: steps.map(|step| NarrowingStepPart { values_count: step.values.len(), step }).collect(),
+        left_count: chain.left.len(),
+        left: chain.left,
     }
-    let entries = [
-        ("alone".to_owned(), json!(alone)),
-        ("combined".to_owned(), value(&combined.collect::<Vec<_>>())?),
-        ("narrowings".to_owned(), chains),
-    ];
-    Ok(entries.into_iter().collect())
 }
 
 impl Reported {
+    /// The sections of the page, for a page of another program.
+    pub fn sections(&self) -> Vec<Section> {
+        hedgerow_report::sections(&self.facts)
+    }
+
     /// Writes the page to a file, whole or not at all.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         Ok(whole::write(path.as_ref(), self.html.as_bytes())?)

@@ -24,8 +24,8 @@ fn publish(folder: &Path, column: &str, model: &str, community: &str, release: &
 }
 
 /// The fewest values that are left in a joint cell, where `both` people are in the first cell of
-/// each release: every table of four x and four y, by how many of each are in both. `None` where
-/// there is no table.
+/// each release: every table of four x and four y, by how many of each are in both. `None`
+/// without a table.
 fn fewest(both: i32) -> Option<usize> {
     let mut possible: [BTreeSet<char>; 4] = Default::default();
     for x in 0..=3 {

@@ -7,6 +7,7 @@ use hedgerow_smc::{baseline, masked};
 /// Which protocols answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
+    /// Secure sums: each contribution is hidden by masks that cancel out.
     #[default]
     Masked,
     /// Weaker, and for comparison only: both neighbors of a custodian together learn its part of

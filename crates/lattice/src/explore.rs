@@ -131,8 +131,8 @@ fn fixed_levels(bound: &Bound<'_>, levels: &[(String, u64)]) -> Result<Vec<Optio
         let place = format!("level of `{name}`");
         let Some(index) = bound.quasi.iter().position(|quasi| quasi.attribute.name == *name) else {
             let names: Vec<&str> = bound.quasi.iter().map(|quasi| quasi.attribute.name.as_str()).collect();
-            let hint = format!("the quasi attributes are: {}", names.join(", "));
-            return Err(InputError::new(place, "no quasi attribute has this name", hint));
+            let hint = format!("the quasi-identifiers are: {}", names.join(", "));
+            return Err(InputError::new(place, "no quasi-identifier has this name", hint));
         };
         let top = bound.quasi[index].hierarchy.top();
         let Some(level) = u8::try_from(*level).ok().filter(|&level| usize::from(level) <= top) else {

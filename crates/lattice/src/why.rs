@@ -34,7 +34,9 @@ pub struct Why {
 /// One attribute on one level less.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finer {
+    /// The attribute.
     pub attribute: String,
+    /// One less than the level in the release.
     pub level: u8,
     /// Whether every rule would hold there, with suppression as the policy allows it.
     pub holds: bool,
@@ -47,9 +49,13 @@ pub struct Finer {
 /// A guarantee that some classes break.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Broken {
+    /// The privacy model.
     pub model: String,
+    /// The parameters in the policy.
     pub required: Map<String, Value>,
+    /// The strongest parameters that hold.
     pub achieved: Map<String, Value>,
+    /// The protected attribute; `None` for models that protect none.
     pub protect: Option<String>,
     /// Rows in the classes that break it.
     pub rows: u64,
@@ -58,7 +64,9 @@ pub struct Broken {
 /// Suppressed rows that agree on every quasi attribute.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SuppressedGroup {
+    /// The value of each quasi-identifier, on the levels of the release.
     pub cells: Map<String, Value>,
+    /// The number of rows.
     pub rows: u64,
     /// Empty where the group broke nothing by itself, but after others were suppressed.
     pub breaks: Vec<Broken>,
@@ -69,7 +77,9 @@ pub struct SuppressedGroup {
 /// A released class near a suppressed group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NearClass {
+    /// The label of each quasi-identifier.
     pub cells: Map<String, Value>,
+    /// The number of rows.
     pub rows: u64,
     /// The attributes in which it differs.
     pub differs: Vec<String>,

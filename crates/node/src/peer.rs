@@ -24,8 +24,11 @@ const ROLES: &[Word] = &[
 /// The permissions of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
+    /// Takes part in runs.
     Custodian,
+    /// Queries the release at the endpoint.
     Analyst,
+    /// Queries the journal there.
     Auditor,
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
 use hedgerow_config::{At, Data, Field, Fields, Reader, TomlNode, listed, quoted};
-use hedgerow_privacy::{Change, Distance, Model, NumberCloseness};
+use hedgerow_privacy::{Change, Distance, Model, ModelName, NumberCloseness};
 
 use crate::words::{CHANGES, CONDITIONS, DISTANCES, MODELS, READINGS, RULE};
 
@@ -23,7 +23,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &TomlNode) -> Option<Model> {
     let name = Field::of(entries, MODELS[0].keys, "model").and_then(|field| reader.choice(field, names(), "model"))?;
     let words = MODELS.iter().find(|words| words.model.name == name)?;
     let fields = reader.table(node, words.keys, RULE[2].example)?;
-    let model = parameters(reader, &fields, name);
+    let model = parameters(reader, &fields, name.parse().ok()?);
     // k-anonymity, for example, has none.
     let takes_conditions = CONDITIONS.iter().all(|condition| words.keys.contains(condition));
     let model = if takes_conditions { conditions(reader, &fields, model)? } else { model? };
@@ -35,20 +35,20 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &TomlNode) -> Option<Model> {
 }
 
 /// `None` when a parameter is missing or wrong, which has been said by then.
-fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<Model> {
+fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, model: ModelName) -> Option<Model> {
     let whole = |reader: &mut Reader<'_>, key| fields.get(key).and_then(|field| reader.whole(field, 1, u64::MAX));
     let ratio = |reader: &mut Reader<'_>, key, range| fields.get(key).and_then(|field| reader.ratio(field, range));
-    Some(match name {
-        "k-anonymity" => Model::KAnonymity { k: whole(reader, "k")? },
-        "distinct-l-diversity" => Model::DistinctLDiversity { l: whole(reader, "l")? },
-        "cross-release-l-diversity" => Model::CrossReleaseLDiversity { l: whole(reader, "l")? },
-        "frequency-l-diversity" => Model::FrequencyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
-        "entropy-l-diversity" => Model::EntropyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
-        "recursive-l-diversity" => {
+    Some(match model {
+        ModelName::KAnonymity => Model::KAnonymity { k: whole(reader, "k")? },
+        ModelName::DistinctLDiversity => Model::DistinctLDiversity { l: whole(reader, "l")? },
+        ModelName::CrossReleaseLDiversity => Model::CrossReleaseLDiversity { l: whole(reader, "l")? },
+        ModelName::FrequencyLDiversity => Model::FrequencyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
+        ModelName::EntropyLDiversity => Model::EntropyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
+        ModelName::RecursiveLDiversity => {
             let (c, l) = (ratio(reader, "c", ABOVE_ZERO), whole(reader, "l"));
             Model::RecursiveLDiversity { c: c?, l: l? }
         }
-        "t-closeness" => {
+        ModelName::TCloseness => {
             let t = ratio(reader, "t", SHARE);
             let distance = match fields.get("distance") {
                 Some(field) => read_distance(reader, field),
@@ -56,12 +56,12 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
             };
             Model::TCloseness { t: t?, distance: distance?, order: None }
         }
-        "alpha-k-anonymity" => {
+        ModelName::AlphaKAnonymity => {
             let (alpha, k) = (ratio(reader, "alpha", SHARE_ABOVE_ZERO), whole(reader, "k"));
             let values = read_optional_values(reader, fields, "values");
             Model::AlphaKAnonymity { alpha: alpha?, k: k?, values: values? }
         }
-        "rho-breach" => {
+        ModelName::RhoBreach => {
             let (prior, posterior) =
                 (ratio(reader, "prior", SHARE_ABOVE_ZERO), ratio(reader, "posterior", SHARE_ABOVE_ZERO));
             let values = read_optional_values(reader, fields, "values");
@@ -74,7 +74,7 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
             }
             Model::RhoBreach { prior, posterior, values: values? }
         }
-        "belief-change" => {
+        ModelName::BeliefChange => {
             let change = match fields.get("distance") {
                 Some(field) => read_change(reader, field),
                 None => Some(Change::default()),
@@ -83,7 +83,7 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
             let (b, values) = (ratio(reader, "b", range), read_optional_values(reader, fields, "values"));
             Model::BeliefChange { b: b?, change: change?, values: values? }
         }
-        "epsilon-m-anonymity" => {
+        ModelName::EpsilonMAnonymity => {
             let relative = match fields.get("relative") {
                 Some(field) => reader.flag(field)?,
                 None => false,
@@ -92,8 +92,8 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
             let m = ratio(reader, "m", AT_LEAST_ONE);
             Model::EpsilonMAnonymity { epsilon: epsilon?, m: m?, relative }
         }
-        "epsilon-clone" => Model::EpsilonClone { epsilon: ratio(reader, "epsilon", SHARE)? },
-        "delta-l-diversity" => {
+        ModelName::EpsilonClone => Model::EpsilonClone { epsilon: ratio(reader, "epsilon", SHARE)? },
+        ModelName::DeltaLDiversity => {
             let (delta, l) = (ratio(reader, "delta", AT_LEAST_ZERO), ratio(reader, "l", AT_LEAST_ONE));
             let reading = match fields.get("reading") {
                 Some(field) => read_reading(reader, field),
@@ -101,7 +101,6 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
             };
             Model::DeltaLDiversity { delta: delta?, l: l?, reading: reading? }
         }
-        _ => return None,
     })
 }
 

@@ -70,6 +70,7 @@ pub enum Method {
 }
 
 impl Method {
+    /// All of them.
     pub const ALL: [Method; 7] = [
         Method::FullDomain,
         Method::Mondrian,
@@ -85,6 +86,7 @@ impl Method {
         matches!(self, Method::Mondrian | Method::BestCut | Method::Cluster)
     }
 
+    /// The name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Method::FullDomain => "full-domain",
@@ -128,9 +130,11 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
+    /// All of them.
     pub const ALL: [Algorithm; 5] =
         [Algorithm::Best, Algorithm::Gd, Algorithm::Uad, Algorithm::MultiSensitive, Algorithm::SingleAttribute];
 
+    /// The name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Algorithm::Best => "best",
@@ -153,8 +157,10 @@ pub enum Anonymizer {
 }
 
 impl Anonymizer {
+    /// All of them.
     pub const ALL: [Anonymizer; 2] = [Anonymizer::Anatomy, Anonymizer::Mondrian];
 
+    /// The name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Anonymizer::Anatomy => "anatomy",
@@ -198,17 +204,25 @@ pub const WEIGHT_MAX: u64 = 1_000_000;
 /// The loss that a search minimizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Loss {
+    /// The share of each attribute that its cells hide.
     #[default]
     Ncp,
+    /// The share of its hierarchy that each cell was raised by.
     Precision,
+    /// The rows that look like each row, summed.
     Discernibility,
+    /// The mean size of the classes, in multiples of k.
     AverageClass,
+    /// The share of the values that each cell covers.
     Granularity,
+    /// The share of the information in each attribute that its cells lost.
     Entropy,
+    /// The same in bits over all cells.
     EntropyBits,
 }
 
 impl Loss {
+    /// All of them, in the order in which they are printed.
     pub const ALL: [Loss; 7] = [
         Loss::Ncp,
         Loss::Precision,
@@ -237,6 +251,7 @@ impl Loss {
         }
     }
 
+    /// The measure with a name.
     pub fn from_name(name: &str) -> Option<Loss> {
         Loss::ALL.into_iter().find(|loss| loss.name() == name)
     }

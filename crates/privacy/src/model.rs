@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use hedgerow_table::{Domain, Ratio, Values};
 use serde_json::{Map, Value, json};
 
+use crate::model_name::ModelName;
 use crate::numbers::NotNumbers;
 
 /// How far apart two values of a protected attribute are, for t-closeness.
@@ -21,8 +22,10 @@ pub enum Distance {
 }
 
 impl Distance {
+    /// Every distance, as policies name them.
     pub const ALL: [Distance; 3] = [Distance::Equal, Distance::Ordered, Distance::Hierarchical];
 
+    /// The name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Distance::Equal => "equal",
@@ -43,8 +46,10 @@ pub enum NumberCloseness {
 }
 
 impl NumberCloseness {
+    /// Every reading.
     pub const ALL: [NumberCloseness; 2] = [NumberCloseness::Window, NumberCloseness::Pairwise];
 
+    /// The name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             NumberCloseness::Window => "window",
@@ -68,8 +73,10 @@ pub enum Change {
 }
 
 impl Change {
+    /// Every measure of change.
     pub const ALL: [Change; 4] = [Change::Variation, Change::Largest, Change::Relative, Change::Divergence];
 
+    /// The name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Change::Variation => "variation",
@@ -125,24 +132,29 @@ pub enum Model {
 }
 
 impl Model {
+    /// The model without its parameters; that of the model under a condition.
+    pub fn model_name(&self) -> ModelName {
+        match self {
+            Model::KAnonymity { .. } => ModelName::KAnonymity,
+            Model::DistinctLDiversity { .. } => ModelName::DistinctLDiversity,
+            Model::FrequencyLDiversity { .. } => ModelName::FrequencyLDiversity,
+            Model::EntropyLDiversity { .. } => ModelName::EntropyLDiversity,
+            Model::RecursiveLDiversity { .. } => ModelName::RecursiveLDiversity,
+            Model::TCloseness { .. } => ModelName::TCloseness,
+            Model::AlphaKAnonymity { .. } => ModelName::AlphaKAnonymity,
+            Model::EpsilonMAnonymity { .. } => ModelName::EpsilonMAnonymity,
+            Model::DeltaLDiversity { .. } => ModelName::DeltaLDiversity,
+            Model::EpsilonClone { .. } => ModelName::EpsilonClone,
+            Model::CrossReleaseLDiversity { .. } => ModelName::CrossReleaseLDiversity,
+            Model::RhoBreach { .. } => ModelName::RhoBreach,
+            Model::BeliefChange { .. } => ModelName::BeliefChange,
+            Model::Conditional { model, .. } => model.model_name(),
+        }
+    }
+
     /// The name in a policy, a manifest and a report.
     pub fn name(&self) -> &'static str {
-        match self {
-            Model::KAnonymity { .. } => "k-anonymity",
-            Model::DistinctLDiversity { .. } => "distinct-l-diversity",
-            Model::FrequencyLDiversity { .. } => "frequency-l-diversity",
-            Model::EntropyLDiversity { .. } => "entropy-l-diversity",
-            Model::RecursiveLDiversity { .. } => "recursive-l-diversity",
-            Model::TCloseness { .. } => "t-closeness",
-            Model::AlphaKAnonymity { .. } => "alpha-k-anonymity",
-            Model::EpsilonMAnonymity { .. } => "epsilon-m-anonymity",
-            Model::DeltaLDiversity { .. } => "delta-l-diversity",
-            Model::EpsilonClone { .. } => "epsilon-clone",
-            Model::CrossReleaseLDiversity { .. } => "cross-release-l-diversity",
-            Model::RhoBreach { .. } => "rho-breach",
-            Model::BeliefChange { .. } => "belief-change",
-            Model::Conditional { model, .. } => model.name(),
-        }
+        self.model_name().name()
     }
 
     /// The name, with the conditions that say which classes it is about.
@@ -313,14 +325,15 @@ impl Model {
         let at_most_one = |key: &str| ratio(key).filter(|value| value.numerator <= value.denominator);
         let above_zero = |value: &Ratio| value.numerator > 0;
         // A parameter that no code reads could be taken for a promise.
-        let known = parameters(name);
+        let model: ModelName = name.parse().ok()?;
+        let known = parameters(model);
         if required.keys().any(|key| !known.contains(&key.as_str())) {
             return None;
         }
-        Some(match name {
-            "k-anonymity" => Model::KAnonymity { k: whole("k")? },
-            "distinct-l-diversity" => Model::DistinctLDiversity { l: whole("l")? },
-            "cross-release-l-diversity" => {
+        Some(match model {
+            ModelName::KAnonymity => Model::KAnonymity { k: whole("k")? },
+            ModelName::DistinctLDiversity => Model::DistinctLDiversity { l: whole("l")? },
+            ModelName::CrossReleaseLDiversity => {
                 let is_text = |list: &Value| list.as_array().is_some_and(|list| list.iter().all(Value::is_string));
                 required.get("releases").is_none_or(is_text).then_some(())?;
                 required.get("joint").is_none_or(is_text).then_some(())?;
@@ -328,10 +341,12 @@ impl Model {
                 required.get("values").is_none_or(are_texts).then_some(())?;
                 Model::CrossReleaseLDiversity { l: whole("l")? }
             }
-            "frequency-l-diversity" => Model::FrequencyLDiversity { l: at_least_one("l")? },
-            "entropy-l-diversity" => Model::EntropyLDiversity { l: at_least_one("l")? },
-            "recursive-l-diversity" => Model::RecursiveLDiversity { c: ratio("c").filter(above_zero)?, l: whole("l")? },
-            "t-closeness" => {
+            ModelName::FrequencyLDiversity => Model::FrequencyLDiversity { l: at_least_one("l")? },
+            ModelName::EntropyLDiversity => Model::EntropyLDiversity { l: at_least_one("l")? },
+            ModelName::RecursiveLDiversity => {
+                Model::RecursiveLDiversity { c: ratio("c").filter(above_zero)?, l: whole("l")? }
+            }
+            ModelName::TCloseness => {
                 let name = required.get("distance").map_or(Some("equal"), Value::as_str)?;
                 let distance = Distance::ALL.into_iter().find(|distance| distance.name() == name)?;
                 let order = match required.get("order") {
@@ -346,34 +361,33 @@ impl Model {
                 };
                 Model::TCloseness { t: at_most_one("t")?, distance, order }
             }
-            "alpha-k-anonymity" => {
+            ModelName::AlphaKAnonymity => {
                 let values = texts(required.get("values"))?;
                 let alpha = at_most_one("alpha").filter(above_zero)?;
                 Model::AlphaKAnonymity { alpha, k: whole("k")?, values }
             }
-            "epsilon-m-anonymity" => {
+            ModelName::EpsilonMAnonymity => {
                 let relative = required.get("relative").map_or(Some(false), Value::as_bool)?;
                 let epsilon = if relative { at_most_one("epsilon")? } else { ratio("epsilon")? };
                 Model::EpsilonMAnonymity { epsilon, m: at_least_one("m")?, relative }
             }
-            "epsilon-clone" => Model::EpsilonClone { epsilon: at_most_one("epsilon")? },
-            "rho-breach" => {
+            ModelName::EpsilonClone => Model::EpsilonClone { epsilon: at_most_one("epsilon")? },
+            ModelName::RhoBreach => {
                 let (prior, posterior) = (ratio("prior").filter(above_zero)?, at_most_one("posterior")?);
                 let values = texts(required.get("values"))?;
                 prior.is_below(posterior).then_some(Model::RhoBreach { prior, posterior, values })?
             }
-            "belief-change" => {
+            ModelName::BeliefChange => {
                 let name = required.get("distance").map_or(Some("variation"), Value::as_str)?;
                 let change = Change::ALL.into_iter().find(|change| change.name() == name)?;
                 let b = if change.is_share() { at_most_one("b")? } else { ratio("b")? };
                 Model::BeliefChange { b, change, values: texts(required.get("values"))? }
             }
-            "delta-l-diversity" => {
+            ModelName::DeltaLDiversity => {
                 let name = required.get("reading").map_or(Some("window"), Value::as_str)?;
                 let reading = NumberCloseness::ALL.into_iter().find(|reading| reading.name() == name)?;
                 Model::DeltaLDiversity { delta: ratio("delta")?, l: at_least_one("l")?, reading }
             }
-            _ => return None,
         })
     }
 }
@@ -381,20 +395,19 @@ impl Model {
 /// The parameters that a manifest may state under `required`. Digests name the releases that a
 /// model was judged with, `values` which of their texts mean one of ours, `joint` the shares of
 /// people in several of their classes.
-fn parameters(model: &str) -> &'static [&'static str] {
+fn parameters(model: ModelName) -> &'static [&'static str] {
     match model {
-        "k-anonymity" => &["k"],
-        "distinct-l-diversity" | "frequency-l-diversity" | "entropy-l-diversity" => &["l"],
-        "recursive-l-diversity" => &["c", "l"],
-        "t-closeness" => &["t", "distance", "order"],
-        "alpha-k-anonymity" => &["alpha", "k", "values"],
-        "epsilon-m-anonymity" => &["epsilon", "m", "relative"],
-        "delta-l-diversity" => &["delta", "l", "reading"],
-        "epsilon-clone" => &["epsilon"],
-        "rho-breach" => &["prior", "posterior", "values"],
-        "belief-change" => &["b", "distance", "values"],
-        "cross-release-l-diversity" => &["l", "releases", "values", "joint"],
-        _ => &[],
+        ModelName::KAnonymity => &["k"],
+        ModelName::DistinctLDiversity | ModelName::FrequencyLDiversity | ModelName::EntropyLDiversity => &["l"],
+        ModelName::RecursiveLDiversity => &["c", "l"],
+        ModelName::TCloseness => &["t", "distance", "order"],
+        ModelName::AlphaKAnonymity => &["alpha", "k", "values"],
+        ModelName::EpsilonMAnonymity => &["epsilon", "m", "relative"],
+        ModelName::DeltaLDiversity => &["delta", "l", "reading"],
+        ModelName::EpsilonClone => &["epsilon"],
+        ModelName::RhoBreach => &["prior", "posterior", "values"],
+        ModelName::BeliefChange => &["b", "distance", "values"],
+        ModelName::CrossReleaseLDiversity => &["l", "releases", "values", "joint"],
     }
 }
 

@@ -36,8 +36,10 @@ pub const FILE_NAME: &str = "catalog.json";
 const BYTES_MAX: u64 = 16 << 20;
 const NAME_MAX: usize = 100;
 
+/// A release in a catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CatalogEntry {
+    /// Its name, unique in the catalog.
     pub name: String,
     /// The publisher; releases of one custodian are about the same people but for those who came
     /// and went.
@@ -230,7 +232,7 @@ impl Catalog {
             return Err(InputError::new(place, format!("`{name}` cannot be the name of a folder here"), hint));
         }
         if name == FILE_NAME || self.entries.iter().any(|entry| entry.name == name) || self.folder.join(name).exists() {
-            return Err(InputError::new(place, format!("`{name}` is there already"), "give another name"));
+            return Err(InputError::new(place, format!("the catalog has `{name}` already"), "choose another name"));
         }
         Ok(())
     }
@@ -279,6 +281,7 @@ pub struct CatalogAudit {
     pub releases: Vec<String>,
     /// The source's columns by which the adversary knows the people.
     pub known: Vec<String>,
+    /// The finding of each adversary.
     #[serde(rename = "adversaries")]
     pub findings: Vec<Finding>,
     /// The name of the new release in the catalog, unless it was not added.
@@ -301,7 +304,8 @@ impl CatalogAudit {
         let mut names: Vec<String> = open.iter().filter_map(|finding| finding.protect.clone()).collect();
         names.dedup();
         let problem = format!("the audit did not decide everything about `{}`{why}", names.join("`, `"));
-        let hint = "an attacker may be certain of more; publish what other releases also show in less detail, or not";
+        let hint =
+            "an attacker may be certain of more: omit what other releases also show, or publish it in less detail";
         let warning = InputError::new(policy.path.display().to_string(), problem, hint);
         Some(warning.about("undecided", names, None))
     }
@@ -324,7 +328,7 @@ impl CatalogAudit {
         let names = columns.join("`, `");
         let problem = format!(
             "other releases use `{names}`, which the source lacks: the audit knows the class of one person at a time, \
-             and who knows `{names}` of everyone may be certain of more"
+             and an attacker who knows `{names}` of everyone may be certain of more"
         );
         let hint = format!("publish from a source that has `{names}`");
         let warning = InputError::new(policy.path.display().to_string(), problem, hint);

@@ -24,7 +24,7 @@ pub(crate) fn hint(findings: &[Finding], newest: &str) -> String {
     classes.truncate(CLASSES_MAX);
     let ways = match classes.is_empty() {
         true => String::new(),
-        false => format!("coarsen or suppress these classes of it: ({}){more}; or ", classes.join("), (")),
+        false => format!("coarsen or suppress these classes of the new release: ({}){more}; or ", classes.join("), (")),
     };
-    format!("{ways}require more with cross-release-l-diversity and [community], or publish less; nothing was written")
+    format!("{ways}require more with cross-release-l-diversity and [community], or publish less. Nothing was written")
 }

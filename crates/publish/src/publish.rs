@@ -174,8 +174,8 @@ fn bind<'a>(
 fn audit_warnings(policy: &Policy, audited: &CatalogAudit, units: Option<UnitCounts>) -> Vec<InputError> {
     let mut warnings: Vec<InputError> = audited.lacking(policy).into_iter().chain(audited.undecided(policy)).collect();
     if policy.has_units() {
-        let problem = "the audit with other releases counts rows, not units: who knows all rows of a unit in several \
-                       releases can exclude more";
+        let problem = "the audit with other releases counts rows, not units: an attacker who knows all rows of a unit \
+                       in several releases can exclude more";
         let hint = "let no unit be in several releases, or publish one row for each";
         let warning = InputError::new(policy.path.display().to_string(), problem, hint);
         warnings.push(warning.about("units", [""; 0], units.map(|units| units.out)));

@@ -205,7 +205,7 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate) -> Result<(), PublishError> {
             "use `method = \"full-domain\"`, \"mondrian\" or \"anatomy\", or publish from a file or a database",
         ),
     };
-    let problem = format!("{what} is not done where the rows are, and they do not leave the cluster");
+    let problem = format!("{what} needs the rows on this machine, and they do not leave the cluster");
     Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())
 }
 

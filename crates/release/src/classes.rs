@@ -94,10 +94,12 @@ impl ReleasedClasses {
         self.sizes.len()
     }
 
+    /// Whether it is empty: a table without rows.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
+    /// How many buckets there are.
     pub fn buckets(&self) -> usize {
         self.bucket_sizes.len()
     }
@@ -107,6 +109,7 @@ impl ReleasedClasses {
         &self.cells[class * self.quasi.len()..(class + 1) * self.quasi.len()]
     }
 
+    /// The values of a sensitive attribute, counted by bucket.
     pub fn sensitive(&self, name: &str) -> Option<&SensitiveCounts> {
         self.sensitive.iter().find(|sensitive| sensitive.name == name)
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::manifest::{FILE_NAME, Manifest};
-use super::read::files_of;
+use super::read::{files_of, refuse_unless_table};
 use hedgerow_table::TableError;
 
 /// Of a release directory.
@@ -20,6 +20,7 @@ pub(crate) fn of_release(directory: &Path, manifest: &Manifest) -> Result<String
     let always = [FILE_NAME, "codebook.csv"];
     let mut names: BTreeSet<String> = always.map(str::to_owned).into();
     for resource in &manifest.resources {
+        refuse_unless_table(directory, resource)?;
         names.extend(files_of(directory, &resource.path)?);
     }
     of_files(directory, names.iter().map(String::as_str))

@@ -58,7 +58,7 @@ impl JointShare {
         Ok(JointShare { of: conditions(of)?, given, numerator, denominator })
     }
 
-    /// The attributes that it speaks of.
+    /// The attributes that it names.
     pub fn attributes(&self) -> impl Iterator<Item = &str> {
         self.of.iter().chain(&self.given).map(|condition| condition.attribute.as_str())
     }

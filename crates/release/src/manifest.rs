@@ -22,10 +22,14 @@ pub const FILE_NAME: &str = "datapackage.json";
 /// No honest manifest is larger: the longest part lists the sensitive values of a hierarchy.
 const BYTES_MAX: u64 = 256 << 20;
 
+/// The manifest of a release: a Frictionless data package with a section of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
+    /// The name of the data package.
     pub name: String,
+    /// The tables, and the codebook.
     pub resources: Vec<Resource>,
+    /// The promise of the release, in a section of its own.
     pub hedgerow: Promise,
     /// Keys that no release has.
     #[serde(flatten)]
@@ -36,19 +40,27 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
+    /// The table's name.
     pub name: String,
     /// Relative to the manifest.
     pub path: String,
+    /// `csv` or `parquet`.
     pub format: String,
+    /// The media type of the file.
     pub mediatype: String,
+    /// The encoding of the file.
     pub encoding: String,
+    /// Its columns.
     pub schema: Schema,
 }
 
+/// The columns of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
+    /// The columns, in order.
     pub fields: Vec<FieldDescriptor>,
+    /// The texts that stand for a missing value.
     #[serde(rename = "missingValues")]
     pub missing_values: Vec<String>,
 }
@@ -81,14 +93,20 @@ pub struct FieldDescriptor {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
+    /// The version of the program that wrote the release.
     pub version: String,
+    /// The method by its name in a policy.
     pub method: String,
+    /// Every guarantee of every rule.
     pub guarantees: Vec<Claim>,
+    /// Rows in the source, released and suppressed.
     pub rows: RowTotals,
     /// Where rows belong to units: how many there are. No number of units in a class is stated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub units: Option<UnitCounts>,
+    /// The number of classes, and their sizes.
     pub classes: ClassSizes,
+    /// Loss measures by name.
     pub loss: Map<String, Value>,
     /// For protected attributes that a guarantee compares by hierarchy: each released value with
     /// its labels up to the top.
@@ -111,7 +129,9 @@ pub struct Promise {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownDependency {
+    /// The known attributes.
     pub from: Vec<String>,
+    /// The attribute that follows from them.
     pub to: String,
     /// Why the publisher releases them all the same. Rules are not judged with what is accepted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -122,6 +142,7 @@ pub struct KnownDependency {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
+    /// The privacy model by its name in a policy.
     pub model: String,
     /// The parameters in the policy.
     pub required: Map<String, Value>,
@@ -147,6 +168,7 @@ pub struct Claim {
     /// classes whose labels may stand for one of them must keep it.
     #[serde(rename = "where", skip_serializing_if = "BTreeMap::is_empty", default)]
     pub only_where: BTreeMap<String, Vec<String>>,
+    /// Whether it holds.
     pub holds: bool,
 }
 
@@ -154,9 +176,12 @@ pub struct Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnitCounts {
+    /// Units in the source.
     #[serde(rename = "in")]
     pub source: u64,
+    /// Units with a released row.
     pub out: u64,
+    /// Units without a released row.
     pub suppressed: u64,
     /// Whether the release says which rows are of one unit, by a random number.
     pub linked: bool,
@@ -180,11 +205,13 @@ pub struct RowTotals {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSizes {
+    /// Classes.
     pub count: u64,
     /// The smallest class.
     pub min: u64,
     /// The largest class.
     pub max: u64,
+    /// Rows over classes.
     pub mean: f64,
 }
 

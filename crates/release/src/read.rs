@@ -94,6 +94,8 @@ pub fn read_codebook(directory: &Path) -> Result<Codebook, TableError> {
 }
 
 const CODEBOOK: &str = "codebook.csv";
+/// What file systems take as a name.
+const NAME_BYTES_MAX: usize = 255;
 
 /// Refuses a path that leads out of a release, by `..` or by a symbolic link, and anything but a
 /// regular file: reading a pipe could block forever. A file that does not exist is reported when it
@@ -104,6 +106,11 @@ pub(crate) fn refuse_unless_file(directory: &Path, path: &str) -> Result<(), Tab
     let parts = || Path::new(path).components();
     if path.is_empty() || parts().any(|part| !matches!(part, std::path::Component::Normal(_))) {
         return refuse("the manifest names a table outside of the release");
+    }
+    // As `data.csv/`, or with a part that no file system takes.
+    let is_plain = |part: &str| !part.is_empty() && part.len() <= NAME_BYTES_MAX && !part.contains('\0');
+    if !path.split('/').all(is_plain) {
+        return refuse("the manifest names a table by what cannot be the name of a file");
     }
     let mut whole = directory.to_path_buf();
     for part in parts() {
@@ -134,7 +141,7 @@ pub(crate) fn files_of(directory: &Path, path: &str) -> Result<Vec<String>, Tabl
 
 /// A table is one file. As Parquet it may also be a folder of them, as a cluster writes it: each
 /// file there is a part of the table, so that none is published without being read.
-fn refuse_unless_table(directory: &Path, resource: &Resource) -> Result<(), TableError> {
+pub(crate) fn refuse_unless_table(directory: &Path, resource: &Resource) -> Result<(), TableError> {
     let files = match resource.format.as_str() {
         "parquet" => files_of(directory, &resource.path)?,
         _ => vec![resource.path.clone()],
@@ -155,6 +162,8 @@ fn refuse_unless_table(directory: &Path, resource: &Resource) -> Result<(), Tabl
 pub fn beside_cells(directory: &Path, resources: &[Resource]) -> Result<Vec<String>, TableError> {
     let mut found = Vec::new();
     for resource in resources {
+        // The codebook is read under its own name, whatever path is stated for it.
+        refuse_unless_table(directory, resource)?;
         if resource.format != "parquet" {
             let path = directory.join(&resource.path);
             let written = match is_as_released(&path) {

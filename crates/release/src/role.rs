@@ -2,6 +2,7 @@
 
 use hedgerow_config::Word;
 
+/// The role of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Names a person; never released.
@@ -17,8 +18,10 @@ pub enum Role {
 }
 
 impl Role {
+    /// All of them.
     pub const ALL: [Role; 5] = [Role::Identifier, Role::Quasi, Role::Sensitive, Role::Plain, Role::Unit];
 
+    /// The name in a policy and a manifest.
     pub fn name(self) -> &'static str {
         match self {
             Role::Identifier => "identifier",
@@ -34,6 +37,7 @@ impl Role {
         !matches!(self, Role::Identifier | Role::Unit)
     }
 
+    /// The role with a name.
     pub fn from_name(name: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }

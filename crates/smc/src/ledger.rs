@@ -51,6 +51,7 @@ pub enum OpenedKind {
 }
 
 impl OpenedKind {
+    /// All of them.
     pub const ALL: [OpenedKind; 14] = [
         OpenedKind::Totals,
         OpenedKind::Largest,
@@ -68,6 +69,7 @@ impl OpenedKind {
         OpenedKind::PassedOn,
     ];
 
+    /// The kind in words, as a ledger file names it.
     pub fn describe(self) -> &'static str {
         match self {
             OpenedKind::Totals => "totals over all custodians",
@@ -120,9 +122,13 @@ pub struct Opens {
 /// The values opened in one round, of one kind, about one attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedValues {
+    /// The round, from 0.
     pub round: u32,
+    /// The kind of the values.
     pub kind: OpenedKind,
+    /// The subject of the values, in words.
     pub what: &'static str,
+    /// The attribute that they are about, by its place in the policy.
     pub attribute: Option<u32>,
     /// The parts of the rows, the whole being 0. Of each there are as many values. Empty where
     /// values are about no part.
@@ -176,6 +182,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Every entry, in the order in which values were opened.
     pub fn entries(&self) -> &[OpenedValues] {
         &self.entries
     }

@@ -104,6 +104,7 @@ pub struct Exposure {
     pub set_expected: f64,
     /// For the leader's successor, who knows that it is.
     pub set_of_leader: f64,
+    /// For the leader's successor, of a single item.
     pub item_of_leader: f64,
     /// Over all positions, for an adversary who claims an item of its predecessor where that is
     /// right more often than a guess: never below 0.
@@ -111,6 +112,7 @@ pub struct Exposure {
     /// The same for one who always claims an item that it was passed. Where that is right less
     /// often than a guess it lowers the mean, so that it can be 0.
     pub item_claimed: f64,
+    /// The number of runs.
     pub runs: u32,
 }
 

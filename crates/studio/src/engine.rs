@@ -74,7 +74,7 @@ pub(crate) struct Together {
 impl Together {
     pub(crate) fn is_breach(&self) -> bool {
         let by_difference = self.differences.as_ref().is_some_and(|audited| audited.breach);
-        by_difference || self.reported.json["audit"]["breach"].as_bool().unwrap_or(false)
+        by_difference || self.reported.audited.breach
     }
 }
 

@@ -19,6 +19,7 @@ pub use engine::CoarsenedEngine;
 /// How the values of an attribute become coarser, as a policy declares it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coarsening {
+    /// How values are made coarser.
     pub way: Way,
     /// Numbers below become this one.
     pub bottom: Option<Bound>,

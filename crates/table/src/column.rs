@@ -37,6 +37,7 @@ pub struct Table {
 }
 
 impl Table {
+    /// The column with a name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }

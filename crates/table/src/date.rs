@@ -33,6 +33,7 @@ impl Date {
         i32::try_from(era * DAYS_PER_ERA + day_of_era - EPOCH_SHIFT).ok().map(Date)
     }
 
+    /// Year, month and day of the month.
     pub fn ymd(self) -> (i32, u32, u32) {
         let days = i64::from(self.0) + EPOCH_SHIFT;
         let era = days.div_euclid(DAYS_PER_ERA);

@@ -21,6 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
     pub const ALL: [Kind; 4] = [Kind::Integer, Kind::Float, Kind::Category, Kind::Date];
 
     /// The name in a policy.
@@ -33,10 +34,12 @@ impl Kind {
         }
     }
 
+    /// The kind with a name.
     pub fn from_name(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Whether values are numbers.
     pub fn is_number(self) -> bool {
         matches!(self, Kind::Integer | Kind::Float)
     }

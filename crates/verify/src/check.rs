@@ -169,7 +169,7 @@ pub fn check_counted(
         });
     }
     let Some(judge) = Judge::new(cardinalities, quasi.len(), bound, 0) else {
-        return Err(TableError::input(place, "too many attributes to compare rows by", "name fewer quasi attributes"));
+        return Err(TableError::input(place, "too many attributes to compare rows by", "name fewer quasi-identifiers"));
     };
     let codes: Vec<&Codes> = columns.iter().map(|column| &column.codes).collect();
     let units = units::of_table(table, counts.is_some(), rules, place)?;

@@ -251,7 +251,7 @@ pub fn failing_units(
         concerned: Vec::new(),
     };
     let judge = Judge::new(cardinalities, known, vec![rule], 0).ok_or_else(|| {
-        InputError::new(place, "too many attributes to compare rows by", "name fewer quasi attributes")
+        InputError::new(place, "too many attributes to compare rows by", "name fewer quasi-identifiers")
     })?;
     Ok(with_words!(judge.layout().words(), W => {
         let counted = judge.count_rows::<W>(&codes, judged.rows, None);

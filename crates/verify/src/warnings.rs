@@ -16,7 +16,7 @@ pub fn about_claims(place: &str, claims: &[Claim], quasi: &[String]) -> Vec<Inpu
         warnings.push(warning.about("vacuous", claim.protect.as_deref(), None));
     }
     for name in quasi.iter().filter(|name| effective.iter().all(|claim| !claim.know.contains(name))) {
-        let problem = format!("no guarantee takes an attacker to know the quasi attribute `{name}`");
+        let problem = format!("no rule takes an attacker to know the quasi-identifier `{name}`");
         let hint = "an attacker who knows it may still single people out: name it in a rule's `know`";
         warnings.push(InputError::new(place, problem, hint).about("unguarded", [name], None));
     }

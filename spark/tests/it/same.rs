@@ -270,9 +270,9 @@ pub(crate) fn other_methods_are_refused(address: &str) {
     std::fs::write(folder.path().join("people.csv"), "age,job\n1,a\n2,b\n").unwrap();
     let source = format!("engine = \"{address}\"\npath = \"people.csv\"");
     for (publish, named) in [
-        ("method = \"mondrian\"\nimprove = true", "`improve = true` is not done"),
-        ("method = \"best-cut\"", "best-cut is not done"),
-        ("method = \"cluster\"", "cluster is not done"),
+        ("method = \"mondrian\"\nimprove = true", "`improve = true` needs the rows"),
+        ("method = \"best-cut\"", "best-cut needs the rows"),
+        ("method = \"cluster\"", "cluster needs the rows"),
     ] {
         let rest = format!(
             "[attributes]\nage = {{ role = \"quasi\" }}\njob = {{ role = \"sensitive\" }}\n\

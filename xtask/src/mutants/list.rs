@@ -10,8 +10,6 @@ const PINNING: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "pinning
 const RESTORED: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "restored::"];
 const UPGRADE: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "upgrade::"];
 const ATTACKS: &[&str] = &["-p", "hedgerow-node", "--test", "it", "--", "attacks::"];
-const WORLDS: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "worlds::", "solver::"];
-const SUPPRESSED: &[&str] = &["-p", "hedgerow-audit", "--lib", "--", "suppressed_tests::"];
 const AGREEMENT: &[&str] = &["-p", "hedgerow-joint", "--test", "it", "--", "agreement::"];
 
 pub(super) const MUTANTS: &[Mutant] = &[
@@ -449,118 +447,5 @@ pub(super) const MUTANTS: &[Mutant] = &[
         find: "if must_encrypt && matches!(stream.0, Bytes::Plain(_)) {",
         replace: "if must_encrypt && !matches!(stream.0, Bytes::Plain(_)) {",
         tests: PINNING,
-    },
-    // Every world: each layer, and each assumption, switched off.
-    Mutant {
-        name: "worlds without membership",
-        file: "crates/audit/src/solver/mod.rs",
-        find: "if layers.membership {",
-        replace: "if layers.membership & false {",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "worlds without propagation",
-        file: "crates/audit/src/solver/mod.rs",
-        find: "if layers.bounds && propagate(",
-        replace: "if (layers.bounds & false) && propagate(",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "worlds without flows of values",
-        file: "crates/audit/src/solver/mod.rs",
-        find: "match layers.values {",
-        replace: "match layers.values & false {",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "worlds without flows of rows",
-        file: "crates/audit/src/solver/mod.rs",
-        find: "if layers.pairs && again",
-        replace: "if (layers.pairs & false) && again",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "worlds without exact counting",
-        file: "crates/audit/src/solver/mod.rs",
-        find: "if layers.exact {",
-        replace: "if layers.exact & false {",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "worlds without questions one by one",
-        file: "crates/audit/src/solver/exact.rs",
-        find: "usize::from(!local.ask_each(system, scenarios, queries))",
-        replace: "1",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "worlds without exchanges",
-        file: "crates/audit/src/solver/mod.rs",
-        find: "layers.swaps && !solved.contradiction",
-        replace: "(layers.swaps & false) && !solved.contradiction",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "worlds in which rows are not linked",
-        file: "crates/audit/src/adversaries/worlds/mod.rs",
-        find: "Linking::Columns if columns.is_empty() || way == 1 && is_of_one_size => continue,",
-        replace: "Linking::Columns => continue,",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "the attacker does not know who stayed",
-        file: "crates/audit/src/adversaries/worlds/listed.rs",
-        find: "flat_map(|ways| ways.tried)",
-        replace: "flat_map(|ways| ways.tried).take(0)",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "the attacker knows the true values",
-        file: "crates/audit/src/adversaries/worlds/listed.rs",
-        find: "if let Some(believed) = believed {",
-        replace: "if let Some(believed) = believed.filter(|_| false) {",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "who left is not judged",
-        file: "crates/audit/src/adversaries/worlds/listed.rs",
-        find: "    gone.finish(finding, &mut tally, &setting);\n",
-        replace: "    Gone::default().finish(finding, &mut tally, &setting);\n    drop(gone);\n",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "exposed in every way is not a breach",
-        file: "crates/audit/src/adversaries/worlds/listed.rs",
-        find: "if exposed_anyhow > 0 {",
-        replace: "if exposed_anyhow > u64::MAX - 1 {",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "who is in a release of others alone is not judged",
-        file: "crates/audit/src/adversaries/worlds/gone.rs",
-        find: "let others = others.filter(|&side| is_known(&group.tables[side]));",
-        replace: "let others = others.filter(|&side| is_known(&group.tables[side]) && is_own(setting, group.tables[side]));",
-        tests: WORLDS,
-    },
-    Mutant {
-        name: "a release with suppressed rows has everyone who fits it",
-        file: "crates/audit/src/combined_view.rs",
-        find: "most_absent(people, (side.classes.rows, suppressed(side))) > 0",
-        replace: "most_absent(people, (side.classes.rows, suppressed(side))) > u64::MAX - 1",
-        tests: SUPPRESSED,
-    },
-    Mutant {
-        name: "a release has people whose true value it cannot give",
-        file: "crates/audit/src/combined_view.rs",
-        find: "combination.truth.filter(|_| !is_coarse())",
-        replace: "combination.truth.filter(|_| is_coarse())",
-        tests: SUPPRESSED,
-    },
-    Mutant {
-        name: "joint cells where people are not the rows",
-        file: "crates/audit/src/adversaries/correlation.rs",
-        find: "people == u64::from(rows));",
-        replace: "people == u64::from(rows) || people < u64::MAX);",
-        tests: SUPPRESSED,
     },
 ];

@@ -6,6 +6,7 @@
 
 mod boundaries;
 mod circles;
+mod documented;
 mod experiments;
 mod grammar;
 mod names;
@@ -33,6 +34,7 @@ const CHECKS: &[fn(&Repo) -> Vec<Finding>] = &[
     grammar::check,
     names::check,
     circles::check,
+    documented::check,
     seeds::the_daemon_names_none,
     records::architecture_is_short,
     records::lints_are_inherited,

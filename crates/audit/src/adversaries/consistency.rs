@@ -8,7 +8,8 @@
 //! The rows that fit a person are those that no pair excludes. At risk is who has fewer of them
 //! than k, or one protected value among them. That value must come from the release: the
 //! combinations alone tell of a man that he is not pregnant, whatever is released. Such people are
-//! counted as `known_before`.
+//! counted as `known_before`, and the confidence and the number of values left are those of the
+//! others.
 
 mod kinds;
 
@@ -248,20 +249,22 @@ impl Attack<'_> {
             excluded_from += if fit < rows { *count } else { 0 };
             finding.people += count;
             let values_left = left.len() as u64;
-            if place.is_some() {
-                finding.leave(values_left, *count);
-            }
             finding.effective_k = Some(finding.effective_k.map_or(fit, |least| least.min(fit)));
             let one_value = fit < rows && values_left <= 1;
             let known_before = one_value && open.is_some_and(|open| open < 2);
             decided += if known_before { *count } else { 0 };
+            if place.is_some() && !known_before {
+                finding.leave(values_left, *count);
+            }
             let at_risk = fit < rows && (fit < self.k || (place.is_some() && one_value && !known_before));
             finding.at_risk += if at_risk { *count } else { 0 };
             let confidence = left.iter().map(|(_, rows)| *rows).max().unwrap_or(0) as f64 / fit.max(1) as f64;
             let confidence = if place.is_some() { confidence } else { 1.0 / fit.max(1) as f64 };
-            finding.max_confidence = finding.max_confidence.max(confidence);
+            if !known_before {
+                finding.max_confidence = finding.max_confidence.max(confidence);
+            }
             places.push((at_risk, confidence));
-            if fit < rows {
+            if fit < rows && (at_risk || !known_before) {
                 worst.offer((!at_risk, values_left, fit, number), || {
                     let cells = vec![ReleaseCells::new(self.name, self.classes.describe(classes[0] as usize))];
                     let text = |code: Option<u32>| match (code, place) {
@@ -285,7 +288,9 @@ impl Attack<'_> {
         }
         finding.details.insert("k".to_owned(), json!(self.k));
         if compared > COMPARISONS_MAX {
-            finding.note("too many rows to compare with every person: the people after the first were not examined");
+            let examined = finding.people;
+            let note = format!("too many rows to compare with every person: only {examined} people were examined");
+            finding.note(note);
         }
         if protect.is_some() && place.is_none() {
             finding.note("the people's table lacks the protected attribute, so that its combinations are not known");

@@ -53,13 +53,18 @@ impl Losses {
 /// The contribution of one quasi-identifier to the losses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AttributeLoss {
+    /// The quasi-identifier.
     #[serde(skip)]
     pub name: String,
     /// The level that all cells are on, if they are on one.
     pub level: Option<usize>,
+    /// The top level of its hierarchy.
     pub top: usize,
+    /// The share of the attribute that its cells hide.
     pub ncp: f64,
+    /// The share of the values that each cell covers.
     pub granularity: Option<f64>,
+    /// The share of the information that its cells lost.
     pub entropy: Option<f64>,
 }
 

@@ -19,8 +19,10 @@ const DRAWS_MAX: usize = 20;
 /// The workload.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CountQueries {
+    /// The number of queries.
     #[serde(skip)]
     pub count: usize,
+    /// The seed that they are drawn with.
     pub seed: u64,
     /// The paper's qd: how many attributes a query has; all where there are fewer.
     pub dimension: usize,
@@ -34,19 +36,25 @@ impl Default for CountQueries {
     }
 }
 
+/// How far off the answers to random count queries were.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CountQueryError {
     /// How many queries selected a row.
     #[serde(rename = "count")]
     pub answered: usize,
+    /// The queries that were drawn.
     #[serde(flatten)]
     pub queries: CountQueries,
+    /// Errors relative to the true count.
     pub relative_error: RelativeError,
 }
 
+/// Relative errors of count queries.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RelativeError {
+    /// Over all queries.
     pub mean: f64,
+    /// Half of the queries are off by no more.
     pub median: f64,
 }
 

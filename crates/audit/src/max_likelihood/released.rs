@@ -14,7 +14,9 @@ pub struct MeasuredTables {
     /// Of the source, and of every table.
     #[serde(serialize_with = "all_released")]
     pub rows: u64,
+    /// The number of sub-tables.
     pub tables: usize,
+    /// How far the most likely table is from the source.
     pub loss: Divergence,
     /// Tables whose estimate has no closed form and was fitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -26,11 +28,14 @@ pub struct MeasuredTables {
 /// A ring of tables: the attributes that it connects, and how close fitting came.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FittedRing {
+    /// The attributes that the tables share.
     pub attributes: Vec<String>,
+    /// How close fitting came.
     #[serde(flatten)]
     pub fit: Fit,
 }
 
+/// How far an estimate is from the source.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Divergence {
     /// Kullback–Leibler, in nats.

@@ -59,7 +59,7 @@ impl PeopleGroups {
     fn by_all(quasi: &[Unchanged<'_>]) -> Result<PeopleGroups, TableError> {
         let cardinalities: Vec<usize> = quasi.iter().map(|quasi| quasi.source.domain.cardinality()).collect();
         let layout = Layout::new(&cardinalities).ok_or_else(|| {
-            TableError::input("policy", "too many quasi attributes", "measure fewer attributes at once")
+            TableError::input("policy", "too many quasi-identifiers", "measure fewer attributes at once")
         })?;
         Ok(with_words!(layout.words(), W => PeopleGroups::by_key::<W>(quasi, &layout)))
     }

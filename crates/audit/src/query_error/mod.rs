@@ -42,6 +42,7 @@ const COUNT_MAX: usize = 1_000_000;
 pub struct QueryOptions {
     /// The number of queries; 0 measures no error.
     pub count: usize,
+    /// The seed that queries are drawn with.
     pub seed: u64,
     /// The most quasi attributes in a query; `None` is all of them.
     pub dimensions: Option<usize>,

@@ -99,18 +99,11 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     let of = finding.protect.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
     let breach = if finding.breach { "BREACH  " } else { "" };
     writeln!(f, "\n{breach}{}{of}: {}", finding.adversary, finding.releases.join(" + "))?;
-    // What the rule requires, and not what is left.
-    let of_rule = |name: &str| finding.adversary == Adversary::Minimality && ["k", "l"].contains(&name);
-    let title = |name: &str| match name {
-        _ if of_rule(name) => format!("required {name}"),
-        // A limit, and not how many rows share a class.
-        "k" => "at risk below k".to_owned(),
-        _ => name.replace('_', " "),
-    };
-    let details = finding.details.iter().filter_map(|(name, value)| Some((title(name), scalar(value)?)));
     // What was assumed is the first line of all.
-    for (name, value) in details.filter(|(name, _)| name != "assumed") {
-        writeln!(f, "  {name}: {value}")?;
+    for (name, value) in finding.details.iter().filter(|(name, _)| *name != "assumed") {
+        if let Some(value) = scalar(value) {
+            writeln!(f, "  {}", detail(finding, name, &value))?;
+        }
     }
     if let Some(below) = finding.details.get("below") {
         writeln!(f, "  fewer than {} values: {} people", below["l"], below["people"])?;
@@ -141,6 +134,30 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+/// A number of a finding with its meaning: whom the adversary counts, and whom not.
+fn detail(finding: &Finding, name: &str, value: &str) -> String {
+    let of = finding.protect.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
+    match (finding.adversary, name) {
+        (Adversary::Minimality, "k" | "l") => format!("required {name}: {value}"),
+        (Adversary::Linker, "k") => format!("at risk is each person whom fewer than {value} rows match"),
+        (Adversary::Linker, "share_below_k") => format!("share of such rows: {value}"),
+        (Adversary::Consistency, "combinations") => format!("combinations of values that never occur: {value}"),
+        (Adversary::Consistency, "excluded_from") => {
+            format!("people for whom these rule out rows of their class: {value}")
+        }
+        (Adversary::Consistency, "known_before") => format!(
+            "people whose value{of} these tell without any release: {value} (not at risk from this one, and not in its confidence)"
+        ),
+        (Adversary::Consistency, "k") if finding.protect.is_none() => {
+            format!("at risk is each person whom fewer than {value} rows fit")
+        }
+        (Adversary::Consistency, "k") => {
+            format!("at risk is each person whom fewer than {value} rows fit, or rows of one value{of}")
+        }
+        _ => format!("{}: {value}", name.replace('_', " ")),
+    }
 }
 
 /// A note, with the option that gives what is missing.

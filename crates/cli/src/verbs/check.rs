@@ -65,9 +65,13 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         for contradiction in &found.contradictions {
             text.push_str(&format!("  INCONSISTENT  {contradiction}\n"));
         }
-        for unchecked in &found.unchecked {
-            let option = if unchecked.contains("name the releases") { " (--community)" } else { "" };
-            text.push_str(&format!("  unchecked  {unchecked}{option}\n"));
+        for (models, why) in unchecked_by_reason(&found.unchecked) {
+            let option = match why {
+                _ if why.contains("name the releases") => " (--community)",
+                _ if why.contains("the publisher's word") => " (--policy counts them from the source)",
+                _ => "",
+            };
+            text.push_str(&format!("  unchecked  {}: {why}{option}\n", models.join(", ")));
         }
         text.push_str(if found.holds() && !found.unchecked.is_empty() {
             "every guarantee that could be recomputed holds\n"
@@ -79,6 +83,28 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         print(&text)?;
     }
     Ok(if found.holds() { ExitCode::SUCCESS } else { ExitCode::from(BREACH) })
+}
+
+/// Each reason once, behind the guarantees that it is about; several of a model are counted.
+fn unchecked_by_reason(unchecked: &[String]) -> Vec<(Vec<String>, &str)> {
+    let mut reasons: Vec<(&str, Vec<(&str, usize)>)> = Vec::new();
+    for line in unchecked {
+        let (model, why) = line.split_once(": ").unwrap_or(("a guarantee", line));
+        let place = reasons.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
+            reasons.push((why, Vec::new()));
+            reasons.len() - 1
+        });
+        let models = &mut reasons[place].1;
+        match models.iter_mut().find(|(known, _)| *known == model) {
+            Some((_, count)) => *count += 1,
+            None => models.push((model, 1)),
+        }
+    }
+    let counted = |(model, count): (&str, usize)| match count {
+        1 => model.to_owned(),
+        several => format!("{several} × {model}"),
+    };
+    reasons.into_iter().map(|(why, models)| (models.into_iter().map(counted).collect(), why)).collect()
 }
 
 fn has_manifest(target: &Path) -> bool {

@@ -47,10 +47,10 @@ fn distorted(report: &CloneReport, source: u64) -> String {
         return "cost     no tuple suppressed, no counterfeit added\n".to_owned();
     }
     let share = 100.0 * distorted as f64 / source.max(1) as f64;
-    let mut text = format!(
-        "cost     {} tuples suppressed and {} counterfeits added: {share:.2} % of the tuples\n",
-        report.suppressed, report.counterfeits
-    );
+    let counted = |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let suppressed = counted(report.suppressed, "tuple");
+    let counterfeits = counted(report.counterfeits, "counterfeit");
+    let mut text = format!("cost     {suppressed} suppressed and {counterfeits} added: {share:.2} % of the tuples\n");
     if share > 1.0 && report.divided > 1 {
         text.push_str("         hint: `max-distorted = 0.01` keeps this to 1 %, with fewer and larger classes\n");
     }

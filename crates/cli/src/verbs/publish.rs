@@ -78,7 +78,11 @@ pub(crate) fn run(arguments: &args::PublishArguments, talk: &Talk) -> Result<Exi
 fn catalog_text(audited: &CatalogAudit) -> String {
     let known = if audited.known.is_empty() { "nothing".to_owned() } else { audited.known.join(", ") };
     let of = if audited.by_catalog { "catalog" } else { "community" };
-    let mut text = format!("audited  with {} releases of the {of}, people known by {known}\n", audited.releases.len());
+    let releases = match audited.releases.len() {
+        1 => "1 release".to_owned(),
+        count => format!("{count} releases"),
+    };
+    let mut text = format!("audited  with {releases} of the {of}, people known by {known}\n");
     let mut named: Vec<hedgerow::Adversary> = Vec::new();
     for finding in &audited.findings {
         if named.contains(&finding.adversary) {

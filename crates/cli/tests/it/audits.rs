@@ -345,7 +345,7 @@ fn a_policy_without_rules_and_without_people_is_enough() {
     // One release is not a combination of releases, and a limit is called one.
     let ran = folder.run(&["audit", "release"]);
     assert!(!ran.stdout.contains("combined releases") && !ran.stdout.contains("\n  k: "), "{ran:?}");
-    assert!(ran.stdout.contains("at risk below k: 2"), "{ran:?}");
+    assert!(ran.stdout.contains("at risk is each person whom fewer than 2 rows match"), "{ran:?}");
 }
 
 /// A missing value has a name, in every line.

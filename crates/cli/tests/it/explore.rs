@@ -68,7 +68,7 @@ fn levels_that_are_not_named_are_searched() {
 fn wrong_levels_are_refused_with_what_there_is() {
     let folder = Folder::with_people();
     for (levels, said) in [
-        ("town=1", "the quasi attributes are: age, city"),
+        ("town=1", "the quasi-identifiers are: age, city"),
         ("city=9", "run from 0 (the value) to 2"),
         ("city=1,city=2", "given twice"),
         ("city", "expected attribute=level"),

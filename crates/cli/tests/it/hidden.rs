@@ -42,6 +42,58 @@ fn bytes_between_the_columns_of_parquet_and_its_footer() {
     accepted(&folder.run(&["check", "release"]));
 }
 
+/// All bits are tried where files are read; here by the command, from the first field to the last
+/// byte.
+#[test]
+fn a_footer_with_another_bit_is_refused() {
+    let folder = Folder::with_people();
+    accepted(&folder.run(&["publish", "policy.toml", "-o", "release", "--format", "parquet", "-q"]));
+    let honest = std::fs::read(folder.path("release/data.parquet")).unwrap();
+    let tail = honest.len() - 8;
+    let footer = u32::from_le_bytes(honest[tail..tail + 4].try_into().unwrap()) as usize;
+    for bit in (8 * (tail - footer)..8 * honest.len()).step_by(41) {
+        let mut changed = honest.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        folder.write("release/data.parquet", changed);
+        refused(&folder, "release", "INCONSISTENT");
+    }
+}
+
+/// Numbers, dates and texts, some missing, in one group of rows and in several, by three methods.
+#[test]
+fn honest_tables_of_every_type_are_accepted_as_parquet() {
+    let folder = Folder::new();
+    for (seed, rows) in [1, 7, 300, 9_000, 70_000, 300_000].into_iter().enumerate() {
+        let row = |row: usize| {
+            let mixed = (row as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
+            let age = if mixed.is_multiple_of(11) { String::new() } else { (mixed % 80).to_string() };
+            let pay = if seed % 2 == 0 { mixed as f64 / 64.0 } else { (mixed % 5) as f64 / 2.0 };
+            let day = format!("20{:02}-{:02}-{:02}", 10 + mixed % 12, 1 + mixed % 12, 1 + mixed % 28);
+            let illness = ["Flu", "Ache", "", "Cough"][(mixed >> 9) as usize % 4];
+            format!("{age},{pay},{day},{},{illness}\n", mixed % 100_000)
+        };
+        folder.write("people.csv", format!("age,pay,day,number,illness\n{}", (0..rows).map(row).collect::<String>()));
+        for method in ["full-domain", "mondrian", "anatomy"] {
+            let require = match (method, rows) {
+                ("anatomy", 1 | 7) | ("mondrian" | "anatomy", 300_000) => continue,
+                ("anatomy", _) => "protect = \"illness\"\nrequire = { model = \"frequency-l-diversity\", l = 2 }",
+                _ => "require = { model = \"k-anonymity\", k = 1 }",
+            };
+            let others = "pay = { role = \"plain\", allow-unique = true }\nday = { role = \"plain\", allow-unique = true }\n\
+                          number = { role = \"plain\", allow-unique = true }";
+            folder.write(
+                "policy.toml",
+                format!(
+                    "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\" }}\n{others}\n\
+                     illness = {{ role = \"sensitive\" }}\n[[rule]]\n{require}\n[publish]\nmethod = \"{method}\"\n"
+                ),
+            );
+            accepted(&folder.run(&["publish", "policy.toml", "-o", "release", "--format", "parquet", "-q", "--force"]));
+            accepted(&folder.run(&["check", "release"]));
+        }
+    }
+}
+
 #[test]
 fn bytes_in_the_free_room_of_a_database() {
     let folder = Folder::with_people();

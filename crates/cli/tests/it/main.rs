@@ -47,3 +47,4 @@ mod transcripts;
 mod traps;
 mod units;
 mod warnings;
+mod wrong_manifests;

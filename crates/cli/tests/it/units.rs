@@ -71,6 +71,21 @@ fn check_with_the_policy_counts_the_units_of_every_method() {
 }
 
 #[test]
+fn what_is_not_checked_is_said_once() {
+    let folder = stays();
+    policy(&folder, "policy.toml", "method = \"full-domain\"");
+    let again = "[[rule]]\nknow = [\"age\"]\nprotect = \"disease\"\nrows = \"one\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\n";
+    folder.write("policy.toml", folder.read("policy.toml").replace("[publish]\n", again));
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "-q"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = folder.run(&["check", "release"]);
+    let unchecked: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("unchecked")).collect();
+    assert_eq!(unchecked.len(), 1, "{ran:?}");
+    assert!(unchecked[0].contains("k-anonymity, 2 × distinct-l-diversity: the tables do not say"), "{ran:?}");
+    assert!(unchecked[0].contains("--policy"), "{ran:?}");
+}
+
+#[test]
 fn what_does_not_count_units_says_so() {
     let folder = stays();
     for (method, why) in [

@@ -26,7 +26,7 @@ fn a_claim_that_requires_nothing_and_a_quasi_attribute_that_no_rule_knows() {
         ran.stderr.contains("warning: release/datapackage.json: k-anonymity with k = 1 holds for every table"),
         "{ran:?}"
     );
-    assert!(ran.stderr.contains("to know the quasi attribute `city`\nhint: "), "{ran:?}");
+    assert!(ran.stderr.contains("to know the quasi-identifier `city`\nhint: "), "{ran:?}");
     assert!(!ran.stderr.contains("`age`"), "{ran:?}");
     assert_eq!(folder.run(&["check", "release", "--quiet"]).stderr, "");
     let json = folder.run(&["check", "release", "--json"]);

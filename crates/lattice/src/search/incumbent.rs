@@ -2,7 +2,7 @@
 
 use super::proof::Worth;
 use super::{BATCH, LatticeSearch, NodeVerdict};
-use crate::lattice::Levels;
+use crate::lattice::{Levels, is_finer_or_equal};
 use crate::pruning::AtLeast;
 
 impl<const W: usize> LatticeSearch<'_, W> {
@@ -19,20 +19,65 @@ impl<const W: usize> LatticeSearch<'_, W> {
         }
         while !self.out_of_budget() {
             let Some(best) = self.best.clone() else { return };
-            let lower: Vec<Levels> = (0..best.levels.len())
-                .filter(|&attribute| best.levels[attribute] > 0)
-                .map(|attribute| {
-                    let mut levels = best.levels.clone();
-                    levels[attribute] -= 1;
-                    levels
-                })
-                .filter(|levels| self.problem.loss.lower_bound(levels) < best.cost)
-                .collect();
-            self.judge_first(&lower);
+            if self.unit_rows.is_some() {
+                self.halve_downwards(&best.levels);
+                self.judge_while_promising();
+            } else {
+                let lower = lowered(&best.levels).map(|(_, levels)| levels);
+                let lower = lower.filter(|levels| self.problem.loss.lower_bound(levels) < best.cost);
+                self.judge_first(&lower.collect::<Vec<_>>());
+            }
             if self.best.as_ref() == Some(&best) {
                 return;
             }
         }
+    }
+
+    /// Halves a path from a node that holds, one attribute lower at a time, as long as a node can
+    /// be better: what holds far below spares the nodes between. Where rows belong to units,
+    /// judging a node takes far longer than comparing it with what is known.
+    fn halve_downwards(&mut self, holds: &[u8]) {
+        let mut path: Vec<Levels> = Vec::new();
+        let mut last = holds.to_vec();
+        while let Some((_, levels)) = lowered(&last)
+            .filter(|(_, levels)| self.is_promising(levels))
+            .map(|(attribute, levels)| {
+                let parted = self.sets.merged(attribute, levels[attribute], last[attribute]);
+                let loss = |levels: &[u8]| self.problem.loss.lower_bound(levels);
+                let saved = self.problem.loss.loss(loss(&last).saturating_sub(loss(&levels)));
+                (saved / (parted + 1e-6), levels)
+            })
+            .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)))
+        {
+            path.push(levels.clone());
+            last = levels;
+        }
+        let (mut holds_before, mut fails_at) = (0, path.len());
+        while holds_before < fails_at && !self.out_of_budget() {
+            let middle = (holds_before + fails_at) / 2;
+            let judged = self.judge_first(&path[middle..=middle]);
+            if judged[0].holding.is_some() { holds_before = middle + 1 } else { fails_at = middle }
+        }
+    }
+
+    /// Judges the nodes with one attribute lower than the best that can be better, the least loss
+    /// first.
+    fn judge_while_promising(&mut self) {
+        let Some(best) = self.best.clone() else { return };
+        let mut lower: Vec<Levels> = lowered(&best.levels).map(|(_, levels)| levels).collect();
+        lower.sort_by_key(|levels| self.problem.loss.lower_bound(levels));
+        for levels in lower {
+            if !self.out_of_budget() && self.is_promising(&levels) {
+                self.judge_first(&[levels]);
+            }
+        }
+    }
+
+    /// Whether a node was not judged, and can be better than the best by what coarser ones teach.
+    fn is_promising(&self, levels: &[u8]) -> bool {
+        let above = self.learned.iter().filter(|(coarser, _)| is_finer_or_equal(levels, coarser));
+        let at_least = above.map(|(_, at_least)| *at_least).max().unwrap_or_default();
+        !self.judged.contains(levels) && self.worth_judging(levels, at_least) == Worth::Judging
     }
 
     fn judge_first(&mut self, nodes: &[Levels]) -> Vec<NodeVerdict> {
@@ -93,4 +138,13 @@ impl<const W: usize> LatticeSearch<'_, W> {
             }
         }
     }
+}
+
+/// The levels with one attribute lower, each with the attribute.
+fn lowered(levels: &[u8]) -> impl Iterator<Item = (usize, Levels)> + '_ {
+    (0..levels.len()).filter(|&attribute| levels[attribute] > 0).map(|attribute| {
+        let mut lower = levels.to_vec();
+        lower[attribute] -= 1;
+        (attribute, lower)
+    })
 }

@@ -55,6 +55,7 @@ use proposed::{Proposed, TableRows};
 pub use relations::Relation;
 use roles::ProposedRole;
 use units::FoundUnits;
+pub use units::RepeatingIdentifier;
 use way::Way;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +70,8 @@ pub struct Proposal {
     pub relations: Vec<Relation>,
     /// The column that says whom a row is about, where rows belong to units.
     pub unit: Option<String>,
+    /// Where none does: an identifier that repeats all the same.
+    pub repeating: Option<RepeatingIdentifier>,
     /// The protected attributes, from the one that should rather stay to the one that should rather
     /// go.
     pub protected: Vec<String>,
@@ -96,7 +99,7 @@ pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
         }
     }
     if table.rows < 2 {
-        let hint = "nobody can hide in it: give the data of all people";
+        let hint = "one person cannot be hidden: give the data of all people";
         return Err(InputError::new(path, "the table has a single row: no policy protects anyone", hint));
     }
     Ok(())
@@ -112,6 +115,7 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
     roles::omit_costly(&facts, &mut roles, &options.costly);
     roles::omit_telling(&facts, &mut roles, &options.telling);
     let units = if options.no_unit { None } else { units::find(table, &facts, &mut roles) };
+    let repeating = if units.is_some() { None } else { units::not_counted(table, &facts, &mut roles) };
     match &units {
         // The rows of one unit agree on much that does not follow.
         Some(units) => dependent::make_known(&units.first_rows(table), &mut roles),
@@ -148,17 +152,18 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
     let rows = TableRows {
         rows: table.rows as u64,
         units: units.as_ref(),
-        one_row_of: one_row_of(table, units.as_ref(), options),
+        one_row_of: varying(table, units.as_ref().filter(|_| options.one_row)),
+        two_values_of: varying(table, units.as_ref().filter(|_| options.two_values)),
     };
     let policy = write::policy(&columns, &relations, &rows, source, options);
     let profiles = columns.iter().map(Proposed::profile).collect();
     let unit = units.map(|units| table.columns[units.column].name.clone());
-    Proposal { policy, files, profiles, relations, unit, protected }
+    Proposal { policy, files, profiles, relations, unit, repeating, protected }
 }
 
-/// The columns of which a unit may have several values, where only one row of it is taken as known.
-fn one_row_of(table: &Table, units: Option<&FoundUnits>, options: &ProposeOptions) -> HashSet<String> {
-    let Some(units) = units.filter(|_| options.one_row) else { return HashSet::new() };
+/// The columns of which a unit may have several values.
+fn varying(table: &Table, units: Option<&FoundUnits>) -> HashSet<String> {
+    let Some(units) = units else { return HashSet::new() };
     let varying = (0..table.columns.len()).filter(|&column| units.vary_in(table, column));
     varying.map(|column| table.columns[column].name.clone()).collect()
 }

@@ -9,8 +9,11 @@ use crate::Role;
 /// One line of the table that `init` prints.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnProfile {
+    /// The column.
     pub name: String,
+    /// The type of its values.
     pub kind: Kind,
+    /// All rows.
     pub rows: u64,
     /// Rows without a value.
     pub missing: u64,
@@ -24,6 +27,7 @@ pub struct ColumnProfile {
     pub entropy: f64,
     /// In characters, over the values present.
     pub length_min: usize,
+    /// In characters, over the values present.
     pub length_max: usize,
     /// The proposed role; `None` for a column that the proposal omits.
     pub role: Option<Role>,

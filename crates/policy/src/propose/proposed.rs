@@ -32,6 +32,9 @@ pub struct ProposeOptions {
     /// Where rows belong to units: an attacker is taken to know one row of a unit when a rule
     /// protects what a unit may have several values of.
     pub one_row: bool,
+    /// Where rows belong to units: two values are to remain possible, and not three, of what a unit
+    /// may have several values of, since it then counts with any of them.
+    pub two_values: bool,
     /// An identifier that repeats is not proposed as a unit.
     pub no_unit: bool,
     /// Protected attributes to omit, because their rules cost too much beside the others: the loss
@@ -58,6 +61,7 @@ impl Default for ProposeOptions {
             formats: FoundFormats::default(),
             k: 5,
             one_row: false,
+            two_values: false,
             no_unit: false,
             costly: Vec::new(),
             telling: Vec::new(),
@@ -74,6 +78,8 @@ pub(super) struct TableRows<'u> {
     pub(super) units: Option<&'u FoundUnits>,
     /// The attributes that are protected against an attacker who knows one row of a unit.
     pub(super) one_row_of: HashSet<String>,
+    /// Those of which two values are to remain possible.
+    pub(super) two_values_of: HashSet<String>,
 }
 
 impl TableRows<'_> {

@@ -29,10 +29,53 @@ pub(super) struct FoundUnits {
 /// Gives the role `unit` to the identifier that repeats, where its rows belong together: they agree
 /// on something else by more than chance. Of several, the one with the most values.
 pub(super) fn find(table: &Table, facts: &[Facts<'_>], roles: &mut [ProposedRole]) -> Option<FoundUnits> {
+    let column = repeating(table, facts, roles, |facts| facts.missing == 0)?;
+    let sizes: Vec<u64> = facts[column].counts.iter().copied().filter(|&rows| rows > 0).collect();
+    let units = sizes.len() as u64;
+    let reason = format!(
+        "repeats: {} rows about {units} units; guarantees count units, and it is never released",
+        facts[column].rows
+    );
+    roles[column] = ProposedRole::new(Role::Unit, Concept::Open, reason);
+    Some(FoundUnits { column, units, sizes })
+}
+
+/// An identifier whose rows belong together and that a proposal does not take as the unit: its
+/// rules count rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatingIdentifier {
+    pub name: String,
+    pub rows: u64,
+    pub values: u64,
+    /// Rows without one, which belong to no unit.
+    pub missing: u64,
+}
+
+/// The identifier that repeats in a table for which no unit is proposed, with the reason said of
+/// its role.
+pub(super) fn not_counted(
+    table: &Table,
+    facts: &[Facts<'_>],
+    roles: &mut [ProposedRole],
+) -> Option<RepeatingIdentifier> {
+    let column = repeating(table, facts, roles, |_| true)?;
+    let Facts { rows, distinct: values, missing, .. } = facts[column];
+    let reason = format!("repeats: {rows} rows have {values} values, and guarantees count rows; never released");
+    roles[column] = ProposedRole::new(Role::Identifier, Concept::Open, reason);
+    Some(RepeatingIdentifier { name: facts[column].column.name.clone(), rows, values, missing })
+}
+
+/// The identifier that repeats and whose rows agree on something else by more than chance.
+fn repeating(
+    table: &Table,
+    facts: &[Facts<'_>],
+    roles: &[ProposedRole],
+    is_possible: impl Fn(&Facts<'_>) -> bool,
+) -> Option<usize> {
     let is_released = |role: &ProposedRole| matches!(role.role, Some(Role::Quasi | Role::Sensitive | Role::Plain));
     let to: Vec<usize> = (0..roles.len()).filter(|&column| is_released(&roles[column])).collect();
     let repeats = |facts: &Facts<'_>| {
-        facts.missing == 0
+        is_possible(facts)
             && facts.distinct >= UNITS_MIN
             && facts.distinct * 50 <= facts.rows * 49
             && facts.most * 4 <= facts.rows
@@ -44,19 +87,11 @@ pub(super) fn find(table: &Table, facts: &[Facts<'_>], roles: &mut [ProposedRole
     let is_name = |column: usize| content::names_of_people(&facts[column]).is_some();
     candidates.sort_by_key(|&column| (is_name(column), std::cmp::Reverse(facts[column].distinct), column));
     let engine = Embedded::new(table);
-    let column = candidates.into_iter().find(|&column| {
+    candidates.into_iter().find(|&column| {
         let wanted = DependencySearch { from: &[column], to: &to, tolerance: TOLERANCE };
         dependencies::find(&engine, &wanted, &NoProgress)
             .is_ok_and(|found| found.is_some_and(|found| !found.is_empty()))
-    })?;
-    let sizes: Vec<u64> = facts[column].counts.iter().copied().filter(|&rows| rows > 0).collect();
-    let units = sizes.len() as u64;
-    let reason = format!(
-        "repeats: {} rows about {units} units; guarantees count units, and it is never released",
-        facts[column].rows
-    );
-    roles[column] = ProposedRole::new(Role::Unit, Concept::Open, reason);
-    Some(FoundUnits { column, units, sizes })
+    })
 }
 
 impl FoundUnits {
@@ -115,8 +150,44 @@ mod tests {
         // As often, but at random.
         let random = propose(&stays(|row| format!("R{:05}", row * 7 % 80)), "stays.csv", &options);
         assert_eq!(random.unit, None, "{}", random.policy);
+        assert_eq!(random.repeating, None, "{}", random.policy);
         let unique = propose(&stays(|row| format!("R{row:05}")), "stays.csv", &options);
-        assert_eq!(unique.unit, None, "{}", unique.policy);
+        assert_eq!((unique.unit, unique.repeating), (None, None), "{}", unique.policy);
+    }
+
+    /// Rules count rows then, which a draft must say.
+    #[test]
+    fn an_identifier_that_repeats_and_is_not_the_unit_is_named() {
+        let key = |row: usize| if row < 2 { String::new() } else { format!("R{:05}", row / 3) };
+        for (table, no_unit, missing) in [(stays(key), false, 2), (stays(|row| format!("R{:05}", row / 3)), true, 0)] {
+            let found = propose(&table, "stays.csv", &ProposeOptions { no_unit, ..ProposeOptions::default() });
+            let expected = RepeatingIdentifier { name: "patient_id".to_owned(), rows: 240, values: 80, missing };
+            assert_eq!((found.unit, found.repeating), (None, Some(expected)), "{}", found.policy);
+            assert!(found.policy.contains("240 rows have 80 values"), "{}", found.policy);
+        }
+    }
+
+    /// A unit with several values counts with any of them, so that three rarely remain.
+    #[test]
+    fn two_values_are_required_of_what_a_unit_has_several_of() {
+        let rows: Vec<Vec<String>> = (0..600)
+            .map(|row| {
+                let (patient, age) = (format!("P{:04}", row / 5), (20 + row / 5 * 13 % 60).to_string());
+                // One diagnosis for each stay, which does not follow from the age.
+                let diagnosis =
+                    ["flu", "gout", "ulcer", "angina", "asthma", "copd"][(row * 7 + row * row / 11) % 6].to_owned();
+                vec![patient, age, diagnosis]
+            })
+            .collect();
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        let table = Table::from_texts(&["patient_id", "age", "diagnosis"], &rows);
+        let rule = |two_values: bool, name: &str| {
+            let found = propose(&table, "stays.csv", &ProposeOptions { two_values, ..ProposeOptions::default() });
+            assert_eq!(found.unit.as_deref(), Some("patient_id"), "{}", found.policy);
+            let (_, rule) = found.policy.split_once(&format!("protect = \"{name}\"\n")).unwrap();
+            rule.lines().next().unwrap().to_owned()
+        };
+        assert!(rule(false, "diagnosis").contains("l = 3") && rule(true, "diagnosis").contains("l = 2"));
     }
 
     #[test]

@@ -333,8 +333,13 @@ fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &TableRows<
                 format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
             )
         };
-        let mut rules = Vec::new();
+        let mut rules: Vec<((String, String), &str)> = Vec::new();
         match protection {
+            Protection::Distinct { .. } if rows.two_values_of.contains(&column.facts.column.name) => {
+                let (meaning, model) = distinct(2);
+                rules
+                    .push(((format!("{meaning}: a unit that has several counts with any of them"), model), consistent));
+            }
             Protection::Distinct { l } => rules.push((distinct(l), consistent)),
             Protection::RareAtMostHalf { values } => {
                 let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();

@@ -72,7 +72,7 @@ impl Judge {
         let at_least = left.lost;
         if !self.rules.iter().all(Judge::is_about_units) {
             left = UnitsLeft::all(rows, self.allowed(), terms.allowed);
-            let mut known: Vec<HeldBefore> = self.rules.iter().map(|_| HeldBefore::default()).collect();
+            let mut known = self.known_by_cores(terms, &views, &known);
             while !left.fails() && self.lose_by_rules(terms, &views, &mut left, &mut known) {}
             if left.fails() {
                 // What an absorbing guarantee suppresses, finer levels suppress too.
@@ -82,6 +82,17 @@ impl Judge {
         }
         let UnitsLeft { kept, lost, lost_units, .. } = left;
         UnitVerdict { at_least, suppressed: lost, suppressed_units: lost_units, kept: Some(kept) }
+    }
+
+    /// By rule, what holds of groups before any unit is suppressed, as the cores left them: enough
+    /// of the units that stay fit, so that enough of all do.
+    fn known_by_cores(&self, terms: &UnitTerms, views: &[UnitView], cores: &[HeldBefore]) -> Vec<HeldBefore> {
+        let known = |(rule, rows): (&BoundRule, &KnownRows)| {
+            let view = views.iter().position(|view| view.know == rule.know);
+            let of_view = view.filter(|_| *rows == KnownRows::All && Judge::is_about_units(rule));
+            of_view.map(|view| cores[view].at_the_start()).unwrap_or_default()
+        };
+        self.rules.iter().zip(&terms.rows).map(known).collect()
     }
 
     /// The units of those left in a table that some rule fails for, over rows or over units, judged

@@ -231,6 +231,11 @@ impl HeldBefore {
         (0u32..).zip(&self.holds).map(|(group, &holds)| holds && unchanged(group)).collect()
     }
 
+    /// The same before any unit was suppressed.
+    pub(super) fn at_the_start(&self) -> HeldBefore {
+        HeldBefore { holds: self.holds.clone(), gone: 0 }
+    }
+
     fn learn(&mut self, judged: &[Option<bool>], gone: usize) {
         self.holds = judged.iter().map(|judged| *judged == Some(true)).collect();
         self.gone = gone;

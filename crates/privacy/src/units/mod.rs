@@ -62,6 +62,7 @@ pub enum KnownRows {
 }
 
 impl KnownRows {
+    /// Both.
     pub const ALL: [KnownRows; 2] = [KnownRows::All, KnownRows::One];
 
     /// As a policy and a manifest name it.
@@ -72,6 +73,7 @@ impl KnownRows {
         }
     }
 
+    /// The one with a name.
     pub fn from_name(name: &str) -> Option<KnownRows> {
         KnownRows::ALL.into_iter().find(|known| known.name() == name)
     }

@@ -7,14 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_draft::rows::ReleasedColumn;
-use hedgerow_table::read::CREATED_BY;
+use hedgerow_table::read::{CREATED_BY, released_schema};
 use hedgerow_table::{Kind, Progress, TableError, Values};
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::{Type, TypePtr};
 
 use super::{Flushing, InRandomOrder};
 
@@ -36,7 +35,7 @@ pub(crate) fn write_parquet(
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
         .build();
-    let schema = schema(columns).map_err(failed)?;
+    let schema = released_schema(columns.iter().map(|column| (column.name, column.kind))).map_err(failed)?;
     let cells = columns.iter().map(ParquetCells::new).collect::<Result<Vec<_>, _>>()?;
     let mut writer = SerializedFileWriter::new(BufWriter::new(file), schema, Arc::new(properties)).map_err(failed)?;
     rows.each(&mut |codes, buckets| {
@@ -59,21 +58,6 @@ pub(crate) fn write_parquet(
     let out = writer.into_inner().map_err(failed)?;
     let file = out.into_inner().map_err(|error| TableError::io(path, error.into_error()))?;
     Ok(Flushing::of(file))
-}
-
-fn schema(columns: &[ReleasedColumn<'_>]) -> Result<TypePtr, ParquetError> {
-    let field = |column: &ReleasedColumn<'_>| {
-        let (physical, logical) = match column.kind {
-            Kind::Integer => (Physical::INT64, None),
-            Kind::Float => (Physical::DOUBLE, None),
-            Kind::Date => (Physical::INT32, Some(LogicalType::Date)),
-            Kind::Category => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        };
-        let builder = Type::primitive_type_builder(column.name, physical);
-        builder.with_repetition(Repetition::OPTIONAL).with_logical_type(logical).build().map(Arc::new)
-    };
-    let fields = columns.iter().map(field).collect::<Result<_, _>>()?;
-    Type::group_type_builder("release").with_fields(fields).build().map(Arc::new)
 }
 
 /// For every code of a column the value to store; `None` for a missing one.

@@ -184,7 +184,7 @@ fn the_hint_names_the_classes_to_coarsen_or_suppress() {
     let (folder, by_age) = folder_with_few_exposed();
     let refused = published(&by_age, &folder.path().join("second"), gate(folder.path(), true)).unwrap_err();
     let PublishError::Audit { hint, .. } = refused else { panic!("{refused}") };
-    assert!(hint.starts_with("coarsen or suppress these classes of it: ("), "{hint}");
+    assert!(hint.starts_with("coarsen or suppress these classes of the new release: ("), "{hint}");
     assert!(hint.contains("age `20`") && hint.contains("age `30`") && !hint.contains("age `40`"), "{hint}");
 }
 

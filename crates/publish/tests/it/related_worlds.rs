@@ -7,6 +7,10 @@
 //! the attacker knows of a person are not the person's. The others must be enough, and must have
 //! enough protected values, for every person and every rule.
 //!
+//! In every third case people have several rows, and the rules count people. An attacker who knows
+//! one row of a person looks for the people of whom some row may be it; one who knows all rows, for
+//! those who have a row for each, all different.
+//!
 //! Nothing here is shared with the library but the call to publish: labels and what they cover are
 //! read from the files. A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish
 //! knows_the_map` replays that case alone. `HEDGEROW_RELATED_CASES` sets how many are tried.
@@ -24,12 +28,21 @@ use rand::{RngExt, SeedableRng};
 
 use crate::units_local::read_csv;
 
-const CASES: u64 = 120;
+const CASES: u64 = 360;
 const METHODS: [&str; 4] = ["full-domain", "mondrian", "best-cut", "cluster"];
 const COUNTIES: [&str; 6] = ["10", "11", "20", "21", "30", "31"];
-const KNOWN: [&[&str]; 5] = [&["region"], &["county"], &["county", "region"], &["age", "region"], &["age", "county"]];
+const KNOWN: [&[&str]; 6] = [
+    &["region"],
+    &["county"],
+    &["county", "region"],
+    &["age", "region"],
+    &["age", "county"],
+    &["age", "county", "region"],
+];
 
+/// A row, and whom it is about.
 struct Person {
+    unit: usize,
     age: u32,
     county: usize,
     disease: String,
@@ -49,6 +62,14 @@ struct WantedRule {
     k: usize,
     /// Different diseases.
     l: usize,
+    rows: KnownRows,
+}
+
+/// Which rows of a person the attacker knows; where everyone has one, it is all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KnownRows {
+    One,
+    All,
 }
 
 fn random_case(seed: u64) -> Case {
@@ -56,34 +77,42 @@ fn random_case(seed: u64) -> Case {
     let regions = rng.random_range(2..4);
     // Counties whose numbers begin alike need not lie together.
     let map: Vec<String> = COUNTIES.iter().map(|_| format!("r{}", rng.random_range(0..regions))).collect();
-    let people: Vec<Person> = (0..rng.random_range(4..24))
-        .map(|_| Person {
-            age: rng.random_range(20..30),
-            county: rng.random_range(0..COUNTIES.len()),
-            disease: format!("d{}", rng.random_range(0..3)),
-        })
-        .collect();
+    let with_units = seed % 3 == 2;
+    let mut people: Vec<Person> = Vec::new();
+    for unit in 0..rng.random_range(4..24) {
+        let county = rng.random_range(0..COUNTIES.len());
+        for _ in 0..if with_units { rng.random_range(1..4) } else { 1 } {
+            // Some move.
+            let county = if rng.random_bool(0.1) { rng.random_range(0..COUNTIES.len()) } else { county };
+            let (age, disease) = (rng.random_range(20..30), format!("d{}", rng.random_range(0..3)));
+            people.push(Person { unit, age, county, disease });
+        }
+    }
     let rules: Vec<WantedRule> = (0..rng.random_range(1..3))
         .map(|_| WantedRule {
             know: KNOWN[rng.random_range(0..KNOWN.len())],
             k: rng.random_range(2..5),
-            l: rng.random_range(1..3),
+            // Of people with several rows, the values are judged by a bound: k alone is compared.
+            l: if with_units { 1 } else { rng.random_range(1..3) },
+            rows: if with_units && rng.random_bool(0.5) { KnownRows::One } else { KnownRows::All },
         })
         .collect();
-    let method = METHODS[seed as usize % METHODS.len()];
+    let method = METHODS[seed as usize / 3 % METHODS.len()];
     let in_text: String = rules
         .iter()
-        .map(|WantedRule { know, k, l }| {
+        .map(|WantedRule { know, k, l, rows }| {
+            let rows = if *rows == KnownRows::One { "rows = \"one\"\n" } else { "" };
             format!(
-                "[[rule]]\nknow = {know:?}\nprotect = \"disease\"\nrequire = [{{ model = \"k-anonymity\", k = {k} }}, \
-                 {{ model = \"distinct-l-diversity\", l = {l} }}]\n"
+                "[[rule]]\nknow = {know:?}\nprotect = \"disease\"\n{rows}\
+                 require = [{{ model = \"k-anonymity\", k = {k} }}, {{ model = \"distinct-l-diversity\", l = {l} }}]\n"
             )
         })
         .collect();
     let county = ["", ", hierarchy = { mask = 2 }"].choose(&mut rng).expect("some");
     let age = ["", ", hierarchy = { widths = [5] }"].choose(&mut rng).expect("some");
+    let unit = if with_units { "unit" } else { "identifier" };
     let text = format!(
-        "[source]\npath = \"people.csv\"\n[attributes]\nrow = {{ role = \"plain\", allow-unique = true }}\n\
+        "[source]\npath = \"people.csv\"\n[attributes]\nperson = {{ role = \"{unit}\" }}\nrow = {{ role = \"plain\", allow-unique = true }}\n\
          age = {{ role = \"quasi\", type = \"integer\"{age} }}\ncounty = {{ role = \"quasi\", type = \"category\"{county} }}\n\
          region = {{ role = \"quasi\" }}\ndisease = {{ role = \"sensitive\" }}\n{in_text}\
          [publish]\nmethod = \"{method}\"\nsuppression = {}\n",
@@ -100,12 +129,19 @@ impl Case {
             .enumerate()
             .map(|(row, person)| {
                 let (county, region) = (COUNTIES[person.county].to_owned(), self.map[person.county].clone());
-                vec![row.to_string(), person.age.to_string(), county, region, person.disease.clone()]
+                vec![
+                    format!("p{}", person.unit),
+                    row.to_string(),
+                    person.age.to_string(),
+                    county,
+                    region,
+                    person.disease.clone(),
+                ]
             })
             .collect();
         let kinds = [("county".to_owned(), Kind::Category), ("age".to_owned(), Kind::Integer)].into();
         let options = ReadOptions { kinds, ..ReadOptions::default() };
-        let header = ["row", "age", "county", "region", "disease"];
+        let header = ["person", "row", "age", "county", "region", "disease"];
         Table::from_records(header, rows.iter().map(|row| row.iter().map(Some)), &options).unwrap()
     }
 
@@ -122,16 +158,36 @@ impl Case {
         let mut exposed = BTreeSet::new();
         for (row, _) in &rows {
             let target = &self.people[*row];
-            for WantedRule { know, k, l } in &self.rules {
+            for WantedRule { know, k, l, rows: known } in &self.rules {
                 let fitting: Vec<usize> =
                     rows.iter().filter(|(_, row)| self.may_be(target, know, row)).map(|(row, _)| *row).collect();
                 let diseases: BTreeSet<&str> = fitting.iter().map(|&row| self.people[row].disease.as_str()).collect();
-                if fitting.len() < *k || diseases.len() < *l {
+                let of_unit: Vec<&Person> = match known {
+                    KnownRows::One => vec![target],
+                    KnownRows::All => self.people.iter().filter(|other| other.unit == target.unit).collect(),
+                };
+                let units: BTreeSet<usize> = fitting.iter().map(|&row| self.people[row].unit).collect();
+                let fit = |unit: &&usize| {
+                    let own: Vec<&ReleasedRow> =
+                        (rows.iter().filter(|(row, _)| self.people[*row].unit == **unit)).map(|(_, row)| row).collect();
+                    self.have_rows_for(&of_unit, know, &own)
+                };
+                if units.iter().filter(fit).count() < *k || diseases.len() < *l {
                     exposed.insert(*row);
                 }
             }
         }
         exposed
+    }
+
+    /// Whether some of the released rows may be the known ones, each another one.
+    fn have_rows_for(&self, known: &[&Person], know: &[&str], released: &[&ReleasedRow]) -> bool {
+        let Some((first, others)) = known.split_first() else { return true };
+        (0..released.len()).any(|place| {
+            let left: Vec<&ReleasedRow> =
+                released.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, row)| *row).collect();
+            self.may_be(first, know, released[place]) && self.have_rows_for(others, know, &left)
+        })
     }
 
     /// Whether some completion of a row agrees with what is known of a person.
@@ -218,7 +274,8 @@ fn everyone_is_protected_from_who_knows_the_map_of_counties_and_regions() {
         let case = random_case(seed);
         let table = case.table();
         let context = || {
-            let people = case.people.iter().map(|person| (person.age, COUNTIES[person.county], &person.disease));
+            let people = case.people.iter();
+            let people = people.map(|person| (person.unit, person.age, COUNTIES[person.county], &person.disease));
             format!("seed {seed}\n{}\n{:?}\n{:?}", case.text, case.map, people.collect::<Vec<_>>())
         };
         let published = |accept: bool| {

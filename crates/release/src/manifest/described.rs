@@ -13,6 +13,9 @@ use hedgerow_table::Kind;
 const CSV: (&str, &str) = ("csv", "text/csv");
 const PARQUET: (&str, &str) = ("parquet", "application/vnd.apache.parquet");
 
+/// A catalog gives releases names of their own.
+const NAME: &str = "release";
+
 /// The columns without a role, which buckets and clones have beside the attributes.
 const NUMBERS: [&str; 7] = [GROUP, COUNT, "class", "sub-class", "attribute", "statistic", "value"];
 
@@ -23,9 +26,8 @@ impl Manifest {
         for key in self.others.keys() {
             found.push(format!("the manifest has the key `{key}`, which no release has"));
         }
-        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
-        if self.name.is_empty() || self.name.len() > 100 || !self.name.chars().all(is_plain) {
-            found.push("the manifest's `name` is not a name of lowercase letters, digits, `-`, `_` and `.`".to_owned());
+        if self.name != NAME {
+            found.push(format!("the manifest's `name` is not `{NAME}`, as that of every release"));
         }
         if !self.resources.iter().any(|resource| resource.name == CODEBOOK) {
             found.push("the manifest lists no codebook".to_owned());

@@ -17,8 +17,10 @@ pub enum Metadata {
 }
 
 impl Metadata {
+    /// Both.
     pub const ALL: [Metadata; 2] = [Metadata::Dcat, Metadata::Csvw];
 
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Metadata::Dcat => "dcat",

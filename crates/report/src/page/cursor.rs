@@ -1,101 +1,153 @@
-//! A place in the report's JSON. Every number of the page is rendered from one, and says which: so
-//! the page cannot show a number that the JSON does not have.
+//! A place in what a report states. Every number of the page is rendered from one, and says which
+//! place of the report's JSON it is: so the page cannot show a number that the JSON does not have.
+//!
+//! A place is reached by the names of fields, which the compiler knows. That the JSON has the same
+//! names is a test: every number of a page is looked up there.
+
+use std::ops::Deref;
 
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::Number;
 
+use super::data::breakable;
+use crate::facts::{ModelParameter, Named};
 use crate::pictures::short;
 
 /// A value and the JSON pointer that leads to it.
-#[derive(Debug, Clone)]
-pub(crate) struct At<'a> {
-    value: &'a Value,
+#[derive(Debug)]
+pub(crate) struct At<'a, T> {
+    value: &'a T,
     key: String,
 }
 
-impl<'a> At<'a> {
-    pub(crate) fn root(value: &'a Value) -> At<'a> {
+/// The place of a field: `at!(release, measures.loss)`. The pointer takes the field's name.
+macro_rules! at {
+    ($at:expr, $field:ident) => {
+        $at.field(stringify!($field), |value| &value.$field)
+    };
+    ($at:expr, $field:ident.$($rest:ident).+) => {
+        $crate::page::cursor::at!($at.field(stringify!($field), |value| &value.$field), $($rest).+)
+    };
+}
+pub(crate) use at;
+
+impl<T> Clone for At<'_, T> {
+    fn clone(&self) -> Self {
+        At { value: self.value, key: self.key.clone() }
+    }
+}
+
+impl<T> Deref for At<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.value
+    }
+}
+
+impl<'a, T> At<'a, T> {
+    pub(crate) fn root(value: &'a T) -> At<'a, T> {
         At { value, key: String::new() }
-    }
-
-    /// The value under a name; `None` where it is absent or null.
-    pub(crate) fn get(&self, name: &str) -> Option<At<'a>> {
-        let value = self.value.get(name).filter(|value| !value.is_null())?;
-        Some(At { value, key: format!("{}/{}", self.key, name.replace('~', "~0").replace('/', "~1")) })
-    }
-
-    /// Through several names.
-    pub(crate) fn path(&self, names: &[&str]) -> Option<At<'a>> {
-        names.iter().try_fold(self.clone(), |at, name| at.get(name))
-    }
-
-    /// The items of a list; empty where it is absent.
-    pub(crate) fn items(&self, name: &str) -> Vec<At<'a>> {
-        let Some(at) = self.get(name) else { return Vec::new() };
-        let items = at.value.as_array().into_iter().flatten().enumerate();
-        items.map(|(index, value)| At { value, key: format!("{}/{index}", at.key) }).collect()
-    }
-
-    /// The names and values of an object.
-    pub(crate) fn entries(&self) -> Vec<(&'a str, At<'a>)> {
-        let names = self.value.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-        names.filter_map(|name| Some((name, self.get(name)?))).collect()
-    }
-
-    /// A list of numbers.
-    pub(crate) fn list(&self) -> Vec<f64> {
-        self.value.as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
     }
 
     pub(crate) fn key(&self) -> &str {
         &self.key
     }
 
-    pub(crate) fn text(&self) -> &'a str {
-        self.value.as_str().unwrap_or_default()
+    /// A part of the value, and its name in the JSON.
+    pub(crate) fn field<U>(&self, name: &str, part: impl FnOnce(&'a T) -> &'a U) -> At<'a, U> {
+        At { value: part(self.value), key: format!("{}/{}", self.key, escaped(name)) }
     }
+}
 
-    pub(crate) fn text_of(&self, name: &str) -> &'a str {
-        self.value.get(name).and_then(Value::as_str).unwrap_or_default()
+/// A name as a part of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+impl<'a, T> At<'a, Option<T>> {
+    /// The value, where there is one.
+    pub(crate) fn get(&self) -> Option<At<'a, T>> {
+        let value = self.value.as_ref()?;
+        Some(At { value, key: self.key.clone() })
     }
+}
 
-    pub(crate) fn texts_of(&self, name: &str) -> Vec<&'a str> {
-        self.value.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+impl<'a, T> At<'a, Vec<T>> {
+    pub(crate) fn items(&self) -> Vec<At<'a, T>> {
+        let items = self.value.iter().enumerate();
+        items.map(|(index, value)| At { value, key: format!("{}/{index}", self.key) }).collect()
     }
+}
 
-    pub(crate) fn number(&self) -> Option<f64> {
-        self.value.as_f64()
+impl<'a, T> At<'a, Named<T>> {
+    /// The names and values of an object.
+    pub(crate) fn entries(&self) -> Vec<(&'a str, At<'a, T>)> {
+        let place = |name: &str| format!("{}/{}", self.key, escaped(name));
+        self.value.iter().map(|(name, value)| (name.as_str(), At { value, key: place(name) })).collect()
     }
+}
 
-    pub(crate) fn number_of(&self, name: &str) -> f64 {
-        self.value.get(name).and_then(Value::as_f64).unwrap_or_default()
-    }
-
-    pub(crate) fn is(&self, name: &str) -> bool {
-        self.value.get(name).and_then(Value::as_bool).unwrap_or_default()
-    }
-
-    /// The value as people read it, with its exact value and place for programs.
+impl<T: Showable> At<'_, T> {
+    /// The value as people read it, with its exact value and place for programs; a dash where it
+    /// is absent.
     pub(crate) fn show(&self, how: Show) -> Markup {
-        match self.value {
-            Value::Number(number) => {
-                let shown = how.text(self.value.as_f64().unwrap_or_default());
-                html! { data value=(number) data-key=(self.key) { (shown) } }
-            }
-            Value::String(text) => html! { (text) },
-            Value::Array(list) => {
-                let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let texts: Vec<String> = list.iter().take(LISTED_MAX).map(shown).collect();
-                let others = list.len().saturating_sub(LISTED_MAX);
-                html! { (texts.join(", ")) @if others > 0 { " and others" } }
-            }
-            other => html! { (other) },
-        }
+        self.value.shown(&self.key, how)
     }
+}
 
-    /// The value under a name, or a dash.
-    pub(crate) fn show_of(&self, name: &str, how: Show) -> Markup {
-        self.get(name).map_or_else(|| html! { "–" }, |at| at.show(how))
+/// A value that a page can show.
+pub(crate) trait Showable {
+    fn shown(&self, key: &str, how: Show) -> Markup;
+}
+
+impl Showable for Number {
+    fn shown(&self, key: &str, how: Show) -> Markup {
+        html! { data value=(self) data-key=(key) { (how.text(self.as_f64().unwrap_or_default())) } }
+    }
+}
+
+impl Showable for u64 {
+    fn shown(&self, key: &str, how: Show) -> Markup {
+        Number::from(*self).shown(key, how)
+    }
+}
+
+impl Showable for u32 {
+    fn shown(&self, key: &str, how: Show) -> Markup {
+        Number::from(*self).shown(key, how)
+    }
+}
+
+impl Showable for f64 {
+    /// JSON has no infinity: it is absent there.
+    fn shown(&self, key: &str, how: Show) -> Markup {
+        Number::from_f64(*self).shown(key, how)
+    }
+}
+
+impl<T: Showable> Showable for Option<T> {
+    fn shown(&self, key: &str, how: Show) -> Markup {
+        self.as_ref().map_or_else(|| html! { "–" }, |value| value.shown(key, how))
+    }
+}
+
+impl Showable for ModelParameter {
+    fn shown(&self, key: &str, how: Show) -> Markup {
+        match self {
+            ModelParameter::Number(number) => number.shown(key, how),
+            ModelParameter::Text(text) => html! { (text) },
+            ModelParameter::List(list) => {
+                let others = list.len().saturating_sub(LISTED_MAX);
+                html! {
+                    @for (place, text) in list.iter().take(LISTED_MAX).enumerate() {
+                        @if place > 0 { ", " }
+                        (breakable(text))
+                    }
+                    @if others > 0 { " and others" }
+                }
+            }
+        }
     }
 }
 
@@ -156,21 +208,43 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[test]
-    fn a_number_says_where_it_is_from() {
-        let value = json!({ "a/b": [{ "c": 0.123456 }] });
-        let at = At::root(&value).items("a/b").remove(0).get("c").unwrap();
-        assert_eq!(value.pointer(at.key()), Some(&json!(0.123456)));
-        let shown = at.show(Show::Percent).into_string();
-        assert_eq!(shown, "<data value=\"0.123456\" data-key=\"/a~1b/0/c\">12.3 %</data>");
+    struct Part {
+        share: f64,
+        count: Option<u64>,
+    }
+
+    struct Whole {
+        parts: Named<Vec<Part>>,
+    }
+
+    fn whole(share: f64) -> Whole {
+        Whole { parts: vec![("a/b".to_owned(), vec![Part { share, count: None }])] }
     }
 
     #[test]
-    fn absent_and_null_are_nothing() {
-        let value = json!({ "a": null });
-        let at = At::root(&value);
-        assert!(at.get("a").is_none() && at.get("b").is_none() && at.items("a").is_empty());
-        assert_eq!(at.show_of("a", Show::Plain).into_string(), "–");
+    fn a_number_says_where_it_is_from() {
+        let (whole, json) = (whole(0.123456), json!({ "parts": { "a/b": [{ "share": 0.123456 }] } }));
+        let (name, parts) = at!(At::root(&whole), parts).entries().remove(0);
+        let share = at!(parts.items()[0], share);
+        assert_eq!((name, json.pointer(share.key())), ("a/b", Some(&json!(0.123456))));
+        let shown = share.show(Show::Percent).into_string();
+        assert_eq!(shown, "<data value=\"0.123456\" data-key=\"/parts/a~1b/0/share\">12.3 %</data>");
+    }
+
+    #[test]
+    fn what_is_absent_is_a_dash() {
+        let whole = whole(f64::NAN);
+        let part = at!(At::root(&whole), parts).entries().remove(0).1.items().remove(0);
+        assert!(at!(part, count).get().is_none());
+        assert_eq!(at!(part, count).show(Show::Plain).into_string(), "–");
+        assert_eq!(at!(part, share).show(Show::Plain).into_string(), "–");
+    }
+
+    #[test]
+    fn of_a_long_list_the_first_are_shown() {
+        let list = |length: usize| ModelParameter::List((0..length).map(|number| number.to_string()).collect());
+        assert_eq!(list(8).shown("", Show::Plain).into_string(), "0, 1, 2, 3, 4, 5, 6, 7");
+        assert_eq!(list(9).shown("", Show::Plain).into_string(), "0, 1, 2, 3, 4, 5, 6, 7 and others");
     }
 
     #[test]

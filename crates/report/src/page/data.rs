@@ -2,16 +2,16 @@
 
 use maud::{Markup, html};
 
-use super::cursor::At;
 use super::facts_table;
+use crate::facts::{ColumnFacts, ReleaseFacts, SafeHarborFacts};
 
-pub(super) fn columns(release: &At<'_>) -> Markup {
-    let rows = release.items("columns").into_iter().map(|column| {
+pub(super) fn columns(columns: &[ColumnFacts]) -> Markup {
+    let rows = columns.iter().map(|column| {
         vec![
-            breakable(column.text_of("name")),
-            html! { span.role { (role(column.text_of("role"))) } },
-            html! { (column.text_of("type")) @if let Some(values) = column.get("values") { ", labels of " (values.text()) } },
-            html! { span.file { (column.text_of("file")) } },
+            breakable(&column.name),
+            html! { span.role { (role(column.role.as_deref().unwrap_or_default())) } },
+            html! { (column.kind) @if let Some(values) = &column.values { ", labels of " (values) } },
+            html! { span.file { (column.file) } },
         ]
     });
     let header = [("Column", false), ("Role", false), ("Type", false), ("File", false)];
@@ -27,19 +27,18 @@ pub(super) fn breakable(name: &str) -> Markup {
     html! { @for part in name.split_inclusive(['_', '.', '-', ' ']) { (part) wbr; } }
 }
 
-pub(super) fn section(release: &At<'_>) -> Markup {
-    let found: Vec<At<'_>> =
-        release.items("safe_harbor").into_iter().filter(|item| !item.items("columns").is_empty()).collect();
+pub(super) fn section(release: &ReleaseFacts) -> Markup {
+    let found: Vec<&SafeHarborFacts> = release.safe_harbor.iter().filter(|item| !item.columns.is_empty()).collect();
     html! {
-        p { "Method: " (release.text_of("method")) ". Who receives the release, under which agreement and for what purpose is not recorded in it: the custodian states that (context, ISO/IEC 27559 clause 6)." }
-        (columns(release))
-        @if !release.items("safe_harbor").is_empty() {
+        p { "Method: " (release.method) ". Who receives the release, under which agreement and for what purpose is not recorded in it: the custodian states that (context, ISO/IEC 27559 clause 6)." }
+        (columns(&release.columns))
+        @if !release.safe_harbor.is_empty() {
             h3 { "HIPAA Safe Harbor list, as far as a machine can look" }
             @if found.is_empty() {
                 p { "None of the eighteen items was found by the names of columns or the form of their values." }
             } @else {
                 p { "Columns that look like an item of the list (45 CFR 164.514(b)(2)). A person decides whether they are." }
-                ul { @for item in &found { li { "(" (item.text_of("item")) ") " (item.text_of("what")) ": " (item.texts_of("columns").join(", ")) } } }
+                ul { @for item in &found { li { "(" (item.item) ") " (item.what) ": " (item.columns.join(", ")) } } }
             }
             p.soft { "Photographs and biometric identifiers cannot be looked for in a table of text. What is under an unexpected name is not found." }
         }

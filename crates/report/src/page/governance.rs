@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::cursor::At;
+use crate::facts::{ReleaseFacts, ReportFacts};
 
-pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
-    let omitted = root.texts_of("omitted");
+pub(super) fn section(report: &ReportFacts) -> Markup {
+    let releases: &[ReleaseFacts] = &report.releases;
     html! {
         ul {
             li { "The guarantees are about adversaries who know the attributes listed as known, and nothing more. Who knows a sensitive value, or an attribute that no rule names, may learn more." }
@@ -15,23 +15,25 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
             li { "The report states facts about files. It does not say that a law, a standard or an agreement is met: that depends on the context of the release, which a person has to judge." }
         }
         @for release in releases {
-            @for known in release.items("dependencies").iter().filter(|known| !known.text_of("accept").is_empty()) {
-                p { "Accepted: who knows " (super::sentences::list(&known.texts_of("from"))) " knows " (known.text_of("to")) ". The publisher's reason: " (known.text_of("accept")) }
+            @for known in &release.dependencies {
+                @if let Some(reason) = known.accept.as_ref().filter(|reason| !reason.is_empty()) {
+                    p { "Accepted: who knows " (super::sentences::list(&known.from)) " knows " (known.to) ". The publisher's reason: " (reason) }
+                }
             }
         }
-        @if !omitted.is_empty() {
+        @if !report.omitted.is_empty() {
             h3 { "Omitted here" }
             p { "This report is for publication. These panels need the private source or a list of people and were omitted:" }
-            ul { @for panel in omitted { li { (panel) } } }
+            ul { @for panel in &report.omitted { li { (panel) } } }
         }
-        @if let Some(source) = root.get("source") {
+        @if let Some(source) = &report.source {
             h3 { "What it was made from" (super::internal()) }
-            p { "Source " (source.text_of("name")) @if let Some(digest) = source.get("digest") { ": " code { (digest.text()) } } "." }
+            p { "Source " (source.name) ": " code { (source.digest) } "." }
         }
-        @if let Some(policy) = root.get("policy") {
+        @if let Some(policy) = &report.policy {
             details {
-                summary { "The policy, " (policy.text_of("name")) (super::internal()) }
-                pre { code { (policy.text_of("text")) } }
+                summary { "The policy, " (policy.name) (super::internal()) }
+                pre { code { (policy.text) } }
             }
         }
         h3 { "Decision" }
@@ -46,13 +48,13 @@ pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
         h3 { "Check it yourself" }
         p { "Any reader of the files can recompute what this page says of them." }
         @for release in releases {
-            @if let Some(digest) = release.get("digest") {
-                p { (release.text_of("name")) ": " code { (digest.text()) } }
+            @if let Some(digest) = &release.digest {
+                p { (release.name) ": " code { (digest) } }
             }
         }
         pre { code {
-            @for release in releases { "hedgerow check " (release.text_of("name")) "\n" }
-            "hedgerow audit" @for release in releases { " " (release.text_of("name")) } "\n"
+            @for release in releases { "hedgerow check " (release.name) "\n" }
+            "hedgerow audit" @for release in releases { " " (release.name) } "\n"
         } }
     }
 }

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 
 use maud::{Markup, html};
 
-use super::cursor::{At, Show};
-use super::{facts_table, figure, internal};
+use super::cursor::{At, Show, at};
+use super::{cells, facts_table, figure, internal};
+use crate::facts::{BrokenFacts, LatticeFacts, ReleaseFacts, WhyFacts};
 use crate::pictures::{Lattice, LatticeNode};
 
-pub(super) fn section(release: &At<'_>, index: usize) -> Option<Markup> {
-    let (lattice, why) = (release.get("lattice"), release.get("why"));
+pub(super) fn section(release: &At<'_, ReleaseFacts>, index: usize) -> Option<Markup> {
+    let (lattice, why) = (at!(release, lattice).get(), at!(release, why).get());
     if lattice.is_none() && why.is_none() {
         return super::undivided::section(release);
     }
@@ -20,26 +21,24 @@ pub(super) fn section(release: &At<'_>, index: usize) -> Option<Markup> {
     })
 }
 
-fn picture(lattice: &At<'_>, release: &At<'_>, index: usize) -> Markup {
-    let attributes = lattice.items("attributes");
-    let tops: Vec<usize> = attributes.iter().map(|attribute| attribute.number_of("top") as usize).collect();
-    let levels = |at: &At<'_>| -> Vec<usize> { at.list().into_iter().map(|level| level as usize).collect() };
-    let holding: HashSet<Vec<usize>> = lattice.items("holding").iter().map(levels).collect();
-    let chosen = lattice.get("chosen").map(|at| levels(&at));
+fn picture(lattice: &At<'_, LatticeFacts>, release: &ReleaseFacts, index: usize) -> Markup {
+    let tops: Vec<usize> = lattice.attributes.iter().map(|attribute| attribute.top).collect();
+    let holding: HashSet<&Vec<usize>> = lattice.holding.iter().collect();
+    let losses = release.measures.as_ref().map(|measures| measures.loss.as_slice()).unwrap_or_default();
     let nodes =
         all_nodes(&tops).into_iter().map(|levels| LatticeNode { holds: holding.contains(&levels), loss: None, levels });
     let picture = Lattice {
         title: "The generalization lattice".to_owned(),
         description: "Every combination of levels: the coarsest on top, the source at the bottom. Filled: every rule holds. The heavy outline is the release.".to_owned(),
-        attributes: attributes.iter().map(|attribute| attribute.text_of("name").to_owned()).collect(),
+        attributes: lattice.attributes.iter().map(|attribute| attribute.name.clone()).collect(),
         nodes: nodes.collect(),
         tops,
-        chosen,
+        chosen: Some(lattice.chosen.clone()),
     };
     html! {
         (figure(&picture.picture(), &format!("lattice-{index}"), lattice, true))
-        p { (lattice.show_of("holding_count", Show::Plain)) " of " (lattice.show_of("nodes", Show::Plain)) " combinations of levels satisfy every rule." }
-        @if release.path(&["measures", "loss", "ncp"]).is_none() { p.soft { "The loss of the chosen one was not measured." } }
+        p { (at!(lattice, holding_count).show(Show::Plain)) " of " (at!(lattice, nodes).show(Show::Plain)) " combinations of levels satisfy every rule." }
+        @if !losses.iter().any(|(name, _)| name == "ncp") { p.soft { "The loss of the chosen one was not measured." } }
     }
 }
 
@@ -55,28 +54,26 @@ fn all_nodes(tops: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// A guarantee that classes break: `k-anonymity k = 5: 12 rows`.
-fn broken(at: &At<'_>) -> Markup {
+fn broken(at: &At<'_, BrokenFacts>) -> Markup {
     html! {
-        (at.text_of("model"))
-        @if let Some(protect) = at.get("protect") { " of " (protect.text()) }
-        @if let Some(achieved) = at.get("achieved") {
-            ": " @for (place, (name, value)) in achieved.entries().iter().enumerate() {
-                @if place > 0 { ", " }
-                (name) " = " (value.show(Show::Plain))
-            }
+        (at.model)
+        @if let Some(protect) = &at.protect { " of " (protect) }
+        ": " @for (place, (name, value)) in at!(at, achieved).entries().iter().enumerate() {
+            @if place > 0 { ", " }
+            (name) " = " (value.show(Show::Plain))
         }
-        @if let Some(rows) = at.get("rows") { " (" (rows.show(Show::Plain)) " rows)" }
+        " (" (at!(at, rows).show(Show::Plain)) " rows)"
     }
 }
 
-fn finer(why: &At<'_>) -> Markup {
-    let rows = why.items("finer").into_iter().map(|finer| {
-        let breaks = finer.items("breaks");
+fn finer(why: &At<'_, WhyFacts>) -> Markup {
+    let rows = at!(why, finer).items().into_iter().map(|finer| {
+        let breaks = at!(finer, breaks).items();
         vec![
-            html! { (finer.text_of("attribute")) },
-            finer.show_of("level", Show::Plain),
-            if finer.is("holds") {
-                html! { "would hold, with " (finer.show_of("suppressed", Show::Plain)) " rows suppressed; the loss would be higher" }
+            html! { (finer.attribute) },
+            at!(finer, level).show(Show::Plain),
+            if finer.holds {
+                html! { "would hold, with " (at!(finer, suppressed).show(Show::Plain)) " rows suppressed; the loss would be higher" }
             } else {
                 html! { "fails" }
             },
@@ -97,27 +94,20 @@ fn finer(why: &At<'_>) -> Markup {
     }
 }
 
-fn suppressed(why: &At<'_>) -> Markup {
-    let groups = why.items("suppressed");
-    let cells = |at: &At<'_>| {
-        html! {
-            @for (place, (name, label)) in at.get("cells").map(|cells| cells.entries()).unwrap_or_default().iter().enumerate() {
-                @if place > 0 { ", " } (name) " " (super::named(label.text()))
-            }
-        }
-    };
+fn suppressed(why: &At<'_, WhyFacts>) -> Markup {
+    let groups = at!(why, suppressed).items();
     let rows = groups.iter().map(|group| {
-        let (breaks, nearest) = (group.items("breaks"), group.items("nearest"));
+        let (breaks, nearest) = (at!(group, breaks).items(), at!(group, nearest).items());
         vec![
-            cells(group),
-            group.show_of("rows", Show::Plain),
+            cells(&group.cells),
+            at!(group, rows).show(Show::Plain),
             html! {
                 @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) }
                 @if breaks.is_empty() { "broke a guarantee after other groups were suppressed" }
             },
             html! { @for (place, at) in nearest.iter().enumerate() {
                 @if place > 0 { br; }
-                "differs in " (at.texts_of("differs").join(", ")) " (" (at.show_of("rows", Show::Plain)) " rows)"
+                "differs in " (at.differs.join(", ")) " (" (at!(at, rows).show(Show::Plain)) " rows)"
             } },
         ]
     });
@@ -126,7 +116,7 @@ fn suppressed(why: &At<'_>) -> Markup {
         h3 { "Why rows were suppressed" (internal()) }
         @if groups.is_empty() { p { "No row was suppressed." } }
         @else {
-            p { (why.show_of("groups", Show::Plain)) @if why.number_of("groups") == 1.0 { " group" } @else { " groups" } " of rows that agree on every quasi-identifier; the largest are listed." }
+            p { (at!(why, groups).show(Show::Plain)) @if why.groups == 1 { " group" } @else { " groups" } " of rows that agree on every quasi-identifier; the largest are listed." }
             (facts_table("Suppressed groups", &header, rows.collect()))
         }
     }

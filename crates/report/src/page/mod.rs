@@ -1,11 +1,11 @@
 //! The report as one page of HTML: no script, nothing loaded, readable on paper. It is a view of
-//! the report's JSON and of nothing else.
+//! the report's facts and of nothing else.
 //!
 //! Sections follow the steps of ISO/IEC 27559:2022 (context, data, identifiability, mitigation,
 //! governance), terms ISO/IEC 20889:2018. The page states facts; whether they are enough is for the
 //! person who signs.
 
-mod cursor;
+pub(crate) mod cursor;
 mod data;
 mod governance;
 mod identifiability;
@@ -19,10 +19,10 @@ mod utility;
 mod verdict;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde_json::Value;
 
+use crate::facts::{Named, ReportFacts};
 use crate::pictures::{NumberCell, Picture, STYLE, short};
-use cursor::At;
+use cursor::{At, at};
 
 /// How the title of every report begins.
 pub const TITLE: &str = "Release report: ";
@@ -34,23 +34,25 @@ const PAGE_STYLE: &str = include_str!("style.css");
 pub struct Section {
     /// Unique in the page.
     pub id: String,
+    /// The heading.
     pub title: String,
+    /// The HTML below it.
     pub body: Markup,
 }
 
 /// The sections of the report, for a page that has the styles of pictures and tables.
-pub fn sections(document: &Value) -> Vec<Section> {
-    let root = At::root(document);
-    let releases = root.items("releases");
+pub fn sections(report: &ReportFacts) -> Vec<Section> {
+    let root = At::root(report);
+    let releases = at!(root, releases).items();
     let several = releases.len() > 1;
     let mut sections: Vec<Section> = Vec::new();
     let mut add = |id: String, title: String, body: Markup| sections.push(Section { id, title, body });
-    add("verdict".to_owned(), "Verdict".to_owned(), verdict::section(&root, &releases));
+    add("verdict".to_owned(), "Verdict".to_owned(), verdict::section(report, &releases));
     if several {
         add("together".to_owned(), "The releases together".to_owned(), together::section(&root));
     }
     for (index, release) in releases.iter().enumerate() {
-        let of = if several { format!(": {}", release.text_of("name")) } else { String::new() };
+        let of = if several { format!(": {}", release.name) } else { String::new() };
         let mut add = |name: &str, title: &str, body: Option<Markup>| {
             if let Some(body) = body {
                 add(format!("{name}-{index}"), format!("{title}{of}"), body);
@@ -64,21 +66,17 @@ pub fn sections(document: &Value) -> Vec<Section> {
     if let Some(body) = ledger::section(&root) {
         add("ledger".to_owned(), "The joint run: what was opened".to_owned(), body);
     }
-    if let Some(body) = together::adversaries(&root) {
-        add("adversaries".to_owned(), "Attacks: what adversaries learn".to_owned(), body);
-    }
-    add("governance".to_owned(), "Governance: what is not promised".to_owned(), governance::section(&root, &releases));
+    let attacks = together::adversaries(&at!(root, audit), report.people_named);
+    add("adversaries".to_owned(), "Attacks: what adversaries learn".to_owned(), attacks);
+    add("governance".to_owned(), "Governance: what is not promised".to_owned(), governance::section(report));
     sections
 }
 
-/// Renders the report. `document` is what `hedgerow report --json` prints.
-pub fn page(document: &Value) -> String {
-    let root = At::root(document);
-    let releases = root.items("releases");
-    let names: Vec<&str> = releases.iter().map(|release| release.text_of("name")).collect();
+/// Renders the report.
+pub fn page(report: &ReportFacts) -> String {
+    let names: Vec<&str> = report.releases.iter().map(|release| release.name.as_str()).collect();
     let title = sentences::list(&names);
-    let sections = sections(document);
-    let publishable = root.is("publishable");
+    let sections = sections(report);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -91,9 +89,9 @@ pub fn page(document: &Value) -> String {
             }
             body {
                 header {
-                    p.kicker { "Release report · hedgerow " (root.text_of("version")) @if let Some(date) = root.get("date") { " · " time datetime=(date.text()) { (date.text()) } } }
+                    p.kicker { "Release report · hedgerow " (report.version) @if let Some(date) = &report.date { " · " time datetime=(date) { (date) } } }
                     h1 { (title) }
-                    @if publishable {
+                    @if report.publishable {
                         p.soft { "From the released tables alone. Panels that need the private source are omitted." }
                     } @else {
                         p.soft.intro { "For the custodian. Panels marked " span.tag { "internal" } " show figures about the private source or about people; they must not be published." }
@@ -120,7 +118,7 @@ fn internal() -> Markup {
 }
 
 /// A picture with its numbers. `source` is where in the JSON they are from.
-fn figure(picture: &Picture, id: &str, source: &At<'_>, is_internal: bool) -> Markup {
+fn figure<T>(picture: &Picture, id: &str, source: &At<'_, T>, is_internal: bool) -> Markup {
     html! {
         figure data-key=(source.key()) {
             figcaption { strong { (picture.title) } @if is_internal { (internal()) } br; span { (picture.description) } }
@@ -159,6 +157,15 @@ fn numbers_cell(cell: &NumberCell) -> Markup {
 /// A label or value for people: the missing value has no text of its own.
 fn named(text: &str) -> &str {
     if text.is_empty() { "(missing)" } else { text }
+}
+
+/// The cells of a class: each attribute with its label.
+fn cells(cells: &Named<String>) -> Markup {
+    html! {
+        @for (place, (name, label)) in cells.iter().enumerate() {
+            @if place > 0 { ", " } (name) " " (named(label))
+        }
+    }
 }
 
 /// A text in which what stands between backticks is code.

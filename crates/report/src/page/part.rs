@@ -2,56 +2,51 @@
 //! which applies to the part alone.
 
 use maud::{Markup, PreEscaped, html};
-use serde_json::Value;
 
-use super::cursor::At;
+use super::cursor::{At, at};
 use super::{PAGE_STYLE, data, facts_table, together, verdict};
+use crate::facts::{AuditFacts, CheckFacts, GuaranteeFacts, PolicyFacts, ReleaseFacts, ReportFacts};
 use crate::pictures::STYLE;
 
 /// The class of the element around a part.
 const CLASS: &str = "hedgerow-part";
 
-/// Guarantees, required and achieved. `check` is what `hedgerow check --json` prints.
-pub fn guarantees(check: &Value) -> String {
-    let release = serde_json::json!({ "check": check });
+/// Guarantees, required and achieved, as a check found them.
+pub fn guarantees(check: CheckFacts) -> String {
+    let release = ReleaseFacts { check: Some(check), ..ReleaseFacts::default() };
     whole(&verdict::of_release(&At::root(&release), verdict::RECOMPUTED))
 }
 
-/// Guarantees as a manifest claims them, in a list as `hedgerow` has it there.
-pub fn claims(claims: &Value) -> String {
-    let release = serde_json::json!({ "check": { "guarantees": claims } });
-    whole(&verdict::of_release(&At::root(&release), "Claimed"))
+/// Guarantees as a manifest claims them.
+pub fn claims(guarantees: Vec<GuaranteeFacts>) -> String {
+    let check = Some(CheckFacts { guarantees, ..CheckFacts::default() });
+    whole(&verdict::of_release(&At::root(&ReleaseFacts { check, ..ReleaseFacts::default() }), "Claimed"))
 }
 
-/// The findings of adversaries. `audit` is what `hedgerow audit --json` prints.
-pub fn adversaries(audit: &Value) -> String {
-    let people_named = &audit["people_named"];
-    let root = serde_json::json!({ "audit": audit, "people_named": people_named });
-    whole(&together::adversaries(&At::root(&root)).unwrap_or_else(|| html! {}))
+/// The findings of adversaries.
+pub fn adversaries(audit: AuditFacts, people_named: bool) -> String {
+    let report = ReportFacts { audit, ..ReportFacts::default() };
+    whole(&together::adversaries(&at!(At::root(&report), audit), people_named))
 }
 
 /// One release of a report: the verdict and the released columns.
-pub fn release(release: &Value) -> String {
-    let at = At::root(release);
+pub fn release(release: &ReleaseFacts) -> String {
     whole(&html! {
-        p { strong { (at.text_of("name")) } }
-        (verdict::of_release(&at, verdict::RECOMPUTED))
-        (data::columns(&at))
+        p { strong { (release.name) } }
+        (verdict::of_release(&At::root(release), verdict::RECOMPUTED))
+        (data::columns(&release.columns))
     })
 }
 
-/// A policy: `attributes` with name and role, `guarantees` with what its rules require, `method`
-/// and `text`.
-pub fn policy(policy: &Value) -> String {
-    let at = At::root(policy);
-    let attributes = at.items("attributes").into_iter().map(|attribute| {
-        vec![html! { (attribute.text_of("name")) }, html! { (data::role(attribute.text_of("role"))) }]
-    });
+/// A policy: its attributes, what its rules require, and its text.
+pub fn policy(policy: &PolicyFacts) -> String {
+    let attributes = policy.attributes.iter();
+    let attributes = attributes.map(|(name, role)| vec![html! { (name) }, html! { (data::role(role)) }]);
     whole(&html! {
-        p { "Method: " (at.text_of("method")) "." }
+        p { "Method: " (policy.method) "." }
         (facts_table("Attributes", &[("Attribute", false), ("Role", false)], attributes.collect()))
-        (verdict::required(&at))
-        details { summary { "As a policy file" } pre { code { (at.text_of("text")) } } }
+        (verdict::required(&At::root(policy)))
+        details { summary { "As a policy file" } pre { code { (policy.text) } } }
     })
 }
 
@@ -74,13 +69,18 @@ fn scoped(style: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::facts::{AdversaryFacts, AdversaryKind, FindingFacts, ModelParameter, WarningFacts};
 
-    fn claim() -> Value {
-        json!({
-            "model": "k-anonymity", "required": { "k": 5 }, "achieved": { "k": 7 }, "know": ["age", "<zip>"],
-            "protect": null, "holds": true,
-        })
+    fn claim() -> GuaranteeFacts {
+        let k = |k: u64| vec![("k".to_owned(), ModelParameter::Number(k.into()))];
+        GuaranteeFacts {
+            model: "k-anonymity".to_owned(),
+            required: k(5),
+            achieved: k(7),
+            know: vec!["age".to_owned(), "<zip>".to_owned()],
+            holds: true,
+            ..GuaranteeFacts::default()
+        }
     }
 
     #[test]
@@ -92,21 +92,25 @@ mod tests {
 
     #[test]
     fn guarantees_are_sentences_with_their_numbers() {
-        let shown = guarantees(&json!({ "guarantees": [claim()], "warnings": [{ "message": "a warning" }] }));
+        let warnings = vec![WarningFacts { message: "a warning".to_owned() }];
+        let shown = guarantees(CheckFacts { guarantees: vec![claim()], warnings, ..CheckFacts::default() });
         assert!(
             shown.contains("An attacker who knows age and &lt;zip&gt; of a person finds at least k rows"),
             "{shown}"
         );
         assert!(shown.contains("Recomputed") && shown.contains("Warning: a warning"));
-        let shown = claims(&json!([claim()]));
+        let shown = claims(vec![claim()]);
         assert!(shown.contains("Claimed") && !shown.contains("Recomputed"), "what was not recomputed is not called so");
     }
 
     #[test]
     fn a_policy_has_roles_rules_and_its_text() {
-        let shown = policy(&json!({
-            "method": "cluster", "attributes": [{ "name": "age", "role": "quasi" }], "guarantees": [claim()], "text": "[source]",
-        }));
+        let shown = policy(&PolicyFacts {
+            method: "cluster".to_owned(),
+            attributes: vec![("age".to_owned(), "quasi".to_owned())],
+            guarantees: vec![claim()],
+            text: "[source]".to_owned(),
+        });
         for expected in ["cluster", "quasi-identifier", "k = ", "[source]"] {
             assert!(shown.contains(expected), "{expected}: {shown}");
         }
@@ -115,10 +119,20 @@ mod tests {
 
     #[test]
     fn adversaries_are_as_in_the_report() {
-        let audit = json!({ "people_named": true, "adversaries": [{
-            "name": "linker", "releases": ["a"], "people": 12, "at_risk": 0, "max_confidence": 0.25, "breach": false,
-        }] });
-        let shown = adversaries(&audit);
+        let finding = FindingFacts {
+            name: AdversaryFacts { name: "linker", does: "matches a person", kind: AdversaryKind::Other },
+            releases: vec!["a".to_owned()],
+            protect: None,
+            people: 12,
+            at_risk: 0,
+            max_confidence: 0.25,
+            effective_k: Some(4),
+            effective_l: None,
+            breach: false,
+            explanations: Vec::new(),
+        };
+        let audit = AuditFacts { adversaries: vec![finding], ..AuditFacts::default() };
+        let shown = adversaries(audit, true);
         assert!(shown.contains("matches a person") && shown.contains("People") && shown.contains("25.0 %"), "{shown}");
     }
 }

@@ -3,10 +3,10 @@
 
 use maud::{Markup, html};
 
-use super::cursor::{At, Show};
+use super::cursor::{At, Show, at};
 use super::data::breakable;
-use super::sentences::adversary;
-use super::{facts_table, figure};
+use super::{cells, facts_table, figure};
+use crate::facts::{AuditFacts, NarrowingFacts, ReportFacts};
 use crate::pictures::{Matrix, NarrowedRelease, NarrowingChain};
 
 /// Explanations that are shown.
@@ -15,23 +15,24 @@ const EXPLANATIONS_MAX: usize = 5;
 /// Chains that are drawn.
 const CHAINS_MAX: usize = 2;
 
-pub(super) fn section(root: &At<'_>) -> Markup {
-    let alone = root.items("alone").into_iter().map(|at| {
+pub(super) fn section(report: &At<'_, ReportFacts>) -> Markup {
+    let protected = |protect: &Option<String>| html! { @if let Some(protect) = protect { (breakable(protect)) } };
+    let alone = at!(report, alone).items().into_iter().map(|at| {
         vec![
-            html! { (at.text_of("release")) },
-            html! { (at.text_of("protect")) },
-            at.show_of("effective_k", Show::Plain),
-            at.show_of("effective_l", Show::Plain),
-            at.show_of("max_confidence", Show::Percent),
+            html! { (at.release) },
+            protected(&at.protect),
+            at!(at, effective_k).show(Show::Plain),
+            at!(at, effective_l).show(Show::Plain),
+            at!(at, max_confidence).show(Show::Percent),
         ]
     });
-    let together = root.items("combined").into_iter().map(|at| {
+    let together = at!(report, combined).items().into_iter().map(|at| {
         vec![
-            html! { strong { "all together" } br; span.soft { (at.text_of("name")) } },
-            html! { (at.text_of("protect")) },
-            at.show_of("effective_k", Show::Plain),
-            at.show_of("effective_l", Show::Plain),
-            at.show_of("max_confidence", Show::Percent),
+            html! { span.pair { strong { "all together" } br; span.soft { (at.name.name) } } },
+            protected(&at.protect),
+            at!(at, effective_k).show(Show::Plain),
+            at!(at, effective_l).show(Show::Plain),
+            at!(at, max_confidence).show(Show::Percent),
         ]
     });
     let header = [
@@ -41,36 +42,36 @@ pub(super) fn section(root: &At<'_>) -> Markup {
         ("Fewest values", true),
         ("Highest confidence", true),
     ];
-    let chains = root.items("narrowings");
+    let narrowings = at!(report, narrowings);
+    let chains = narrowings.items();
     html! {
         p { "What every person is left with at least: rows among which nothing distinguishes them (effective k), and sensitive values (effective l). People are taken to be in every release." }
         (facts_table("Alone and together", &header, alone.chain(together).collect()))
         @if chains.is_empty() {
             p { "No sensitive attribute is in two of the releases: there is nothing to narrow down." }
         } @else {
-            (matrix(root, &chains))
+            (matrix(&narrowings))
             h3 { "How a value is narrowed down" }
             p { "From the released tables alone: the classes that one group of people matches, and the values that remain after each release." }
             @for (place, chain) in chains.iter().take(CHAINS_MAX).enumerate() { (narrowing(chain, &format!("chain-{place}"))) }
-            (change(&chains))
+            (change(&narrowings))
         }
     }
 }
 
-fn matrix(root: &At<'_>, chains: &[At<'_>]) -> Markup {
+fn matrix(chains: &At<'_, Vec<NarrowingFacts>>) -> Markup {
     let mut columns: Vec<&str> = Vec::new();
-    for step in chains.iter().flat_map(|chain| chain.items("steps")) {
-        if !columns.contains(&step.text_of("release")) {
-            columns.push(step.text_of("release"));
+    for step in chains.iter().flat_map(|chain| &chain.steps) {
+        if !columns.contains(&step.release.as_str()) {
+            columns.push(&step.release);
         }
     }
     let left = chains.iter().map(|chain| {
-        let steps = chain.items("steps");
         let alone = columns.iter().map(|column| {
-            let step = steps.iter().find(|step| step.text_of("release") == *column)?;
-            step.get("values_count").and_then(|at| at.number())
+            let step = chain.steps.iter().find(|step| step.release == *column)?;
+            Some(step.values_count as f64)
         });
-        alone.chain([chain.get("left_count").and_then(|at| at.number())]).collect()
+        alone.chain([Some(chain.left_count as f64)]).collect()
     });
     let picture = Matrix {
         title: "Values left, by people and release".to_owned(),
@@ -80,40 +81,33 @@ fn matrix(root: &At<'_>, chains: &[At<'_>]) -> Markup {
         left: left.collect(),
         required: 2.0,
     };
-    root.get("narrowings").map_or_else(|| html! {}, |source| figure(&picture.picture(), "matrix", &source, false))
+    figure(&picture.picture(), "matrix", chains, false)
 }
 
-fn narrowing(chain: &At<'_>, id: &str) -> Markup {
+fn narrowing(chain: &At<'_, NarrowingFacts>, id: &str) -> Markup {
     const VALUES_MAX: usize = 12;
-    let steps = chain.items("steps");
-    let mut values: Vec<&str> = chain.texts_of("left");
-    values.truncate(VALUES_MAX);
-    for value in steps.iter().flat_map(|step| step.texts_of("values")) {
+    let mut values: Vec<&String> = chain.left.iter().take(VALUES_MAX).collect();
+    for value in chain.steps.iter().flat_map(|step| &step.values) {
         if !values.contains(&value) && values.len() < VALUES_MAX {
             values.push(value);
         }
     }
-    let mut left: Option<Vec<&str>> = None;
-    let drawn = |step: &At<'_>| {
-        let possible = step.texts_of("values");
-        values.iter().map(|value| possible.contains(value)).collect::<Vec<bool>>()
-    };
-    let mut drawn_steps = Vec::with_capacity(steps.len());
-    for step in &steps {
-        let possible = step.texts_of("values");
-        let after = match &left {
-            Some(before) => before.iter().copied().filter(|value| possible.contains(value)).collect(),
-            None => possible,
+    let mut left: Option<Vec<&String>> = None;
+    let mut drawn_steps = Vec::with_capacity(chain.steps.len());
+    for step in &chain.steps {
+        let after: Vec<&String> = match left {
+            Some(before) => before.into_iter().filter(|value| step.values.contains(value)).collect(),
+            None => step.values.iter().collect(),
         };
         drawn_steps.push(NarrowedRelease {
-            name: step.text_of("release").to_owned(),
-            possible: drawn(step),
+            name: step.release.clone(),
+            possible: values.iter().map(|value| step.values.contains(value)).collect(),
             left: after.len(),
         });
         left = Some(after);
     }
     let picture = NarrowingChain {
-        title: format!("{} of one group, release by release", chain.text_of("protect")),
+        title: format!("{} of one group, release by release", chain.protect),
         description: if drawn_steps.iter().any(|step| step.left > values.len()) {
             format!(
                 "A dot: the value is still possible. A cross: this release, or one before it, excludes it. {} of the values are drawn.",
@@ -123,26 +117,23 @@ fn narrowing(chain: &At<'_>, id: &str) -> Markup {
             "A dot: the value is still possible. A cross: this release, or one before it, excludes it.".to_owned()
         },
         steps: drawn_steps,
-        values: values.iter().map(|&value| value.to_owned()).collect(),
+        values: values.into_iter().cloned().collect(),
     };
     html! {
         (figure(&picture.picture(), id, chain, false))
-        ol { @for step in &steps { li {
-            (step.text_of("release")) ": "
-            @for (place, (name, label)) in step.get("cells").map(|cells| cells.entries()).unwrap_or_default().iter().enumerate() {
-                @if place > 0 { ", " } (name) " " (super::named(label.text()))
-            }
-            ". " (step.show_of("rows", Show::Plain)) " rows, " (step.show_of("values_count", Show::Plain)) " values."
+        ol { @for step in at!(chain, steps).items() { li {
+            (step.release) ": " (cells(&step.cells))
+            ". " (at!(step, rows).show(Show::Plain)) " rows, " (at!(step, values_count).show(Show::Plain)) " values."
         } } }
     }
 }
 
 /// The necessary change, in words: one more value in the classes that meet.
-fn change(chains: &[At<'_>]) -> Markup {
-    let exposed: Vec<&At<'_>> = chains.iter().filter(|chain| chain.number_of("left_count") < 2.0).collect();
+fn change(chains: &[NarrowingFacts]) -> Markup {
+    let is_exposed = chains.iter().any(|chain| chain.left_count < 2);
     html! {
         h3 { "What would have to change" }
-        @if exposed.is_empty() {
+        @if !is_exposed {
             p { "No person is left with a single value. To keep it so, audit every further release together with these before it is placed." }
         } @else {
             p { "Some people are left with a single value. One of the releases would have to be made coarser for them, so that the classes that meet share at least two values: publish it again with the others under [community] and a rule of cross-release l-diversity, or withdraw it." }
@@ -151,21 +142,20 @@ fn change(chains: &[At<'_>]) -> Markup {
 }
 
 /// The findings of every adversary, about one release or several.
-pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
-    let findings = root.get("audit")?.items("adversaries");
+pub(super) fn adversaries(audit: &At<'_, AuditFacts>, people_named: bool) -> Markup {
+    let findings = at!(audit, adversaries).items();
     let rows = findings.iter().map(|finding| {
-        let name = finding.text_of("name");
         vec![
-            html! { (name) br; span.soft { (adversary(name)) } },
-            html! { (finding.texts_of("releases").join(" + ")) @if let Some(protect) = finding.get("protect") { br; span.soft { "about " (breakable(protect.text())) } } },
-            finding.show_of("people", Show::Plain),
-            finding.show_of("at_risk", Show::Plain),
-            finding.show_of("max_confidence", Show::Percent),
-            html! { (finding.show_of("effective_k", Show::Plain)) " / " (finding.show_of("effective_l", Show::Plain)) },
-            if finding.is("breach") { html! { span.fails-text { "breach" } } } else { html! { "no" } },
+            html! { (finding.name.name) br; span.soft { (finding.name.does) } },
+            html! { (finding.releases.join(" + ")) @if let Some(protect) = &finding.protect { br; span.soft { "about " (breakable(protect)) } } },
+            at!(finding, people).show(Show::Plain),
+            at!(finding, at_risk).show(Show::Plain),
+            at!(finding, max_confidence).show(Show::Percent),
+            html! { (at!(finding, effective_k).show(Show::Plain)) " / " (at!(finding, effective_l).show(Show::Plain)) },
+            if finding.breach { html! { span.fails-text { "breach" } } } else { html! { "no" } },
         ]
     });
-    let unit = if root.is("people_named") { "People" } else { "Rows" };
+    let unit = if people_named { "People" } else { "Rows" };
     let header = [
         ("Adversary", false),
         ("Against", false),
@@ -175,27 +165,27 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
         ("k / l left", true),
         ("Breach", false),
     ];
-    let internal = root.is("people_named");
-    Some(html! {
-        @if internal { p { "The people of a private list were looked for." (super::internal()) } }
+    let explanations = findings.iter().flat_map(|finding| at!(finding, explanations).items());
+    html! {
+        @if people_named { p { "The people of a private list were looked for." (super::internal()) } }
         (facts_table("What each adversary learns", &header, rows.collect()))
-        @if let Some(assumed) = root.get("audit").and_then(|audit| audit.get("assumed")) {
-            p.soft { "Assumed: " (assumed.text()) "." }
+        @if let Some(assumed) = &audit.assumed {
+            p.soft { "Assumed: " (assumed) "." }
         }
-        @for explanation in findings.iter().flat_map(|finding| finding.items("explanations")).take(EXPLANATIONS_MAX) {
-            h3 { "Why " code { (super::named(explanation.text_of("value"))) } " is certain" }
-            @if explanation.number_of("people") > 0.0 { p { (explanation.show_of("people", Show::Plain)) " people." } }
-            ol { @for step in explanation.texts_of("steps") { li { (super::with_code(step)) } } }
-            @if internal && !explanation.items("rows").is_empty() {
+        @for explanation in explanations.take(EXPLANATIONS_MAX) {
+            h3 { "Why " code { (super::named(&explanation.value)) } " is certain" }
+            @if explanation.people > 0 { p { (at!(explanation, people).show(Show::Plain)) " people." } }
+            ol { @for step in &explanation.steps { li { (super::with_code(step)) } } }
+            @if people_named && !explanation.rows.is_empty() {
                 p.soft {
                     "Rows of the list, from 1: "
-                    @for (at, row) in explanation.items("rows").iter().enumerate() { @if at > 0 { ", " } (row.show(Show::Plain)) }
+                    @for (at, row) in at!(explanation, rows).items().iter().enumerate() { @if at > 0 { ", " } (row.show(Show::Plain)) }
                     (super::internal())
                 }
             }
         }
-        @for problem in root.get("audit").map(|audit| audit.items("contradictions")).unwrap_or_default() {
-            p.fails-text { (problem.text_of("release")) ": " (problem.text_of("problem")) }
+        @for problem in &audit.contradictions {
+            p.fails-text { (problem.release) ": " (problem.problem) }
         }
-    })
+    }
 }

@@ -3,12 +3,13 @@
 
 use maud::{Markup, html};
 
-use super::cursor::{At, Show};
+use super::cursor::{At, Show, at};
 use super::data::breakable;
-use super::{facts_table, internal, named};
+use super::{cells, facts_table, internal};
+use crate::facts::{CountedFacts, ReleaseFacts, UndividedFacts};
 
-pub(super) fn section(release: &At<'_>) -> Option<Markup> {
-    let undivided = release.get("undivided")?;
+pub(super) fn section(release: &At<'_, ReleaseFacts>) -> Option<Markup> {
+    let undivided = at!(release, undivided).get()?;
     Some(html! {
         h3 { "Why classes are as large as they are" (internal()) }
         p { "Two parts of a class must both keep every guarantee. A class that is too small for that, or has too few different values, cannot be divided, whatever its rows are." }
@@ -19,31 +20,32 @@ pub(super) fn section(release: &At<'_>) -> Option<Markup> {
     })
 }
 
-fn counted(undivided: &At<'_>) -> Markup {
-    let groups = [
-        ("settled", "A guarantee rules out any division"),
-        ("single_valued", "Every cell is a single value: nothing was generalized"),
-        ("open", "Could be divided as far as numbers go: no cut that the method tried left sides that hold"),
+fn counted(undivided: &At<'_, UndividedFacts>) -> Markup {
+    let row = |at: At<'_, CountedFacts>, text: &str| {
+        vec![html! { (text) }, at!(at, classes).show(Show::Plain), at!(at, rows).show(Show::Plain)]
+    };
+    let rows = vec![
+        row(at!(undivided, settled), "A guarantee rules out any division"),
+        row(at!(undivided, single_valued), "Every cell is a single value: nothing was generalized"),
+        row(
+            at!(undivided, open),
+            "Could be divided as far as numbers go: no cut that the method tried left sides that hold",
+        ),
     ];
-    let rows = groups.iter().filter_map(|(key, text)| {
-        let at = undivided.get(key)?;
-        Some(vec![html! { (text) }, at.show_of("classes", Show::Plain), at.show_of("rows", Show::Plain)])
-    });
     let header = [("Classes", false), ("Number", true), ("Rows", true)];
-    facts_table("Classes by why they were not divided", &header, rows.collect())
+    facts_table("Classes by why they were not divided", &header, rows)
 }
 
-fn guarantees(undivided: &At<'_>) -> Markup {
-    let rows = undivided.items("settled_by").into_iter().map(|settled| {
-        let required = settled.get("required").map(|at| at.entries()).unwrap_or_default();
+fn guarantees(undivided: &At<'_, UndividedFacts>) -> Markup {
+    let rows = at!(undivided, settled_by).items().into_iter().map(|settled| {
         vec![
             html! {
-                (settled.text_of("model"))
-                @if let Some(protect) = settled.get("protect") { " of " (protect.text()) }
-                @for (name, value) in &required { ", " (name) " = " (value.show(Show::Plain)) }
+                (settled.model)
+                @if let Some(protect) = &settled.protect { " of " (protect) }
+                @for (name, value) in &at!(settled, required).entries() { ", " (name) " = " (value.show(Show::Plain)) }
             },
-            settled.show_of("classes", Show::Plain),
-            settled.show_of("rows", Show::Plain),
+            at!(settled, classes).show(Show::Plain),
+            at!(settled, rows).show(Show::Plain),
         ]
     });
     let rows: Vec<Vec<Markup>> = rows.collect();
@@ -51,13 +53,13 @@ fn guarantees(undivided: &At<'_>) -> Markup {
     html! { @if !rows.is_empty() { (facts_table("Guarantees that keep classes whole", &header, rows)) } }
 }
 
-fn attributes(undivided: &At<'_>) -> Markup {
-    let rows = undivided.items("attributes").into_iter().map(|attribute| {
+fn attributes(undivided: &At<'_, UndividedFacts>) -> Markup {
+    let rows = at!(undivided, attributes).items().into_iter().map(|attribute| {
         vec![
-            breakable(attribute.text_of("attribute")),
-            attribute.show_of("classes", Show::Plain),
-            attribute.show_of("rows", Show::Plain),
-            attribute.show_of("settled", Show::Plain),
+            breakable(&attribute.attribute),
+            at!(attribute, classes).show(Show::Plain),
+            at!(attribute, rows).show(Show::Plain),
+            at!(attribute, settled).show(Show::Plain),
         ]
     });
     let header = [
@@ -69,18 +71,11 @@ fn attributes(undivided: &At<'_>) -> Markup {
     facts_table("Generalized attributes", &header, rows.collect())
 }
 
-fn largest(undivided: &At<'_>) -> Markup {
-    let classes = undivided.items("largest");
-    let rows = classes.iter().map(|class| {
-        let cells = class.get("cells").map(|cells| cells.entries()).unwrap_or_default();
-        vec![
-            html! { @for (place, (name, label)) in cells.iter().enumerate() {
-                @if place > 0 { ", " } (name) " " (named(label.text()))
-            } },
-            class.show_of("rows", Show::Plain),
-            html! { (class.texts_of("wide").join(", ")) },
-        ]
-    });
+fn largest(undivided: &At<'_, UndividedFacts>) -> Markup {
+    let classes = at!(undivided, largest).items();
+    let rows = classes
+        .iter()
+        .map(|class| vec![cells(&class.cells), at!(class, rows).show(Show::Plain), html! { (class.wide.join(", ")) }]);
     let header = [("Class", false), ("Rows", true), ("Could be cut along", false)];
     html! {
         @if !classes.is_empty() {

@@ -2,20 +2,21 @@
 
 use maud::{Markup, html};
 
-use super::cursor::{At, Show};
+use super::cursor::{At, Show, at};
 use super::data::breakable;
 use super::{facts_table, figure, internal};
+use crate::facts::{ComparedFacts, ComparisonFacts, MeasureFacts, PairFacts, QueryFacts, ReleaseFacts};
 use crate::pictures::{Bar, Bars, BeforeAfter, BeforeAfterPair, Ecdf, HeatMap, Steps};
 
-pub(super) fn section(release: &At<'_>, index: usize) -> Option<Markup> {
-    let measures = release.get("measures");
-    let pairs = release.items("pairs");
+pub(super) fn section(release: &At<'_, ReleaseFacts>, index: usize) -> Option<Markup> {
+    let measures = at!(release, measures).get();
+    let pairs = at!(release, pairs).items();
     if measures.is_none() && pairs.is_empty() {
         return None;
     }
     Some(html! {
         @if let Some(measures) = &measures { (losses(measures)) (attributes(measures, index)) }
-        @if let Some(comparison) = release.get("comparison") {
+        @if let Some(comparison) = at!(release, comparison).get() {
             (before_after(&comparison, index))
             (subgroups(&comparison, index))
         }
@@ -24,8 +25,7 @@ pub(super) fn section(release: &At<'_>, index: usize) -> Option<Markup> {
     })
 }
 
-fn losses(measures: &At<'_>) -> Markup {
-    let Some(loss) = measures.get("loss") else { return html! {} };
+fn losses(measures: &At<'_, MeasureFacts>) -> Markup {
     let meaning = |name: &str| match name {
         "ncp" => "how wide cells are, compared with all values; 0 untouched, 1 all lost",
         "precision" => "how far up the hierarchies cells were taken; 0 to 1",
@@ -37,7 +37,7 @@ fn losses(measures: &At<'_>) -> Markup {
         "kl" => "nats between the source and its best estimate; 0 is the same",
         _ => "",
     };
-    let rows = loss
+    let rows = at!(measures, loss)
         .entries()
         .into_iter()
         .map(|(name, value)| vec![html! { (name) }, value.show(Show::Plain), html! { span.soft { (meaning(name)) } }]);
@@ -47,16 +47,13 @@ fn losses(measures: &At<'_>) -> Markup {
     }
 }
 
-fn attributes(measures: &At<'_>, index: usize) -> Markup {
-    let Some(attributes) = measures.get("attributes") else { return html! {} };
-    let entries = attributes.entries();
-    if entries.is_empty() {
+fn attributes(measures: &At<'_, MeasureFacts>, index: usize) -> Markup {
+    if measures.attributes.is_empty() {
         return html! {};
     }
-    let bars = entries.iter().map(|(name, at)| {
-        let level = at.get("level").and_then(|level| level.number());
-        let level = level.map_or_else(String::new, |level| format!(", level {level} of {}", at.number_of("top")));
-        Bar { name: format!("{name}{level}"), value: at.number_of("ncp") }
+    let bars = measures.attributes.iter().map(|(name, lost)| {
+        let level = lost.level.map_or_else(String::new, |level| format!(", level {level} of {}", lost.top));
+        Bar { name: format!("{name}{level}"), value: lost.ncp }
     });
     let picture = Bars {
         title: "Loss by attribute".to_owned(),
@@ -66,45 +63,46 @@ fn attributes(measures: &At<'_>, index: usize) -> Markup {
         full: Some(1.0),
         limit: None,
     };
-    figure(&picture.picture(), &format!("attributes-{index}"), &attributes, true)
+    figure(&picture.picture(), &format!("attributes-{index}"), &at!(measures, attributes), true)
 }
 
-fn before_after(comparison: &At<'_>, index: usize) -> Markup {
+fn before_after(comparison: &At<'_, ComparisonFacts>, index: usize) -> Markup {
     html! {
-        @for (place, attribute) in comparison.items("attributes").iter().enumerate() {
+        @for (place, attribute) in at!(comparison, attributes).items().iter().enumerate() {
             (figure(&compared(attribute).picture(), &format!("before-{index}-{place}"), attribute, true))
         }
     }
 }
 
-fn compared(attribute: &At<'_>) -> BeforeAfter {
-    let name = attribute.text_of("name");
-    let pairs = attribute.items("values").into_iter().map(|value| BeforeAfterPair {
-        name: value.text_of("value").to_owned(),
-        before: value.number_of("source"),
-        after: value.number_of("released"),
+fn compared(attribute: &ComparedFacts) -> BeforeAfter {
+    let name = &attribute.name;
+    let pairs = attribute.values.iter().map(|value| BeforeAfterPair {
+        name: value.value.clone(),
+        before: value.source as f64,
+        after: value.released,
     });
     BeforeAfter {
         title: format!("Distribution of {name}, before and after"),
         description:
             "Rows in the source, and rows that a reader of the release expects: what hedgerow query estimates."
                 .to_owned(),
-        columns: [name.to_owned(), "source".to_owned(), "release".to_owned()],
+        columns: [name.clone(), "source".to_owned(), "release".to_owned()],
         pairs: pairs.collect(),
     }
 }
 
 /// Loss by subgroup, one picture for each attribute.
-fn subgroups(comparison: &At<'_>, index: usize) -> Markup {
-    let groups = comparison.items("subgroups");
-    let by_attribute = groups.chunk_by(|a, b| a.text_of("attribute") == b.text_of("attribute"));
+fn subgroups(comparison: &At<'_, ComparisonFacts>, index: usize) -> Markup {
+    let source = at!(comparison, subgroups);
+    let groups = source.items();
+    let by_attribute = groups.chunk_by(|a, b| a.attribute == b.attribute);
     let rows = groups.iter().map(|group| {
         vec![
-            breakable(group.text_of("attribute")),
-            html! { (super::named(group.text_of("value"))) },
-            group.show_of("source", Show::Plain),
-            group.show_of("suppressed", Show::Plain),
-            group.show_of("ncp", Show::Plain),
+            breakable(&group.attribute),
+            html! { (super::named(&group.value)) },
+            at!(group, source).show(Show::Plain),
+            at!(group, suppressed).show(Show::Plain),
+            at!(group, ncp).show(Show::Plain),
         ]
     });
     if groups.is_empty() {
@@ -121,33 +119,27 @@ fn subgroups(comparison: &At<'_>, index: usize) -> Markup {
         h3 { "Who pays for the privacy" (internal()) }
         p { "Loss by subgroup: the same measure, over the rows of each group alone. A suppressed row counts as lost entirely." }
         @for (place, groups) in by_attribute.enumerate() {
-            @let attribute = groups[0].text_of("attribute");
+            @let attribute = &groups[0].attribute;
             @let picture = Bars {
                 title: format!("Loss by {attribute}"),
                 description: "Normalized certainty penalty over all quasi cells of the rows of each group.".to_owned(),
-                columns: [attribute.to_owned(), "ncp".to_owned()],
-                bars: groups.iter().map(|group| Bar { name: group.text_of("value").to_owned(), value: group.number_of("ncp") }).collect(),
+                columns: [attribute.clone(), "ncp".to_owned()],
+                bars: groups.iter().map(|group| Bar { name: group.value.clone(), value: group.ncp }).collect(),
                 full: Some(1.0),
                 limit: None,
             };
-            @if let Some(source) = comparison.get("subgroups") { (figure(&picture.picture(), &format!("groups-{index}-{place}"), &source, true)) }
+            (figure(&picture.picture(), &format!("groups-{index}-{place}"), &source, true))
         }
         (facts_table("Loss by subgroup", &header, rows.collect()))
     }
 }
 
-fn queries(release: &At<'_>, index: usize) -> Markup {
-    let errors = release.items("query_error");
-    let (Some(source), Some(summary)) =
-        (release.get("query_error"), release.path(&["measures", "queries", "relative_error"]))
-    else {
-        return html! {};
-    };
-    if errors.is_empty() {
-        return html! {};
-    }
-    let points: Vec<(f64, f64)> =
-        errors.iter().map(|step| (step.number_of("error"), step.number_of("share"))).collect();
+fn queries(release: &At<'_, ReleaseFacts>, index: usize) -> Markup {
+    let queries = at!(release, measures).get().and_then(|measures| at!(measures, queries).get());
+    let Some(queries) = queries.filter(|_| !release.query_error.is_empty()) else { return html! {} };
+    let source = at!(release, query_error);
+    let points: Vec<(f64, f64)> = release.query_error.iter().map(|step| (step.error, step.share)).collect();
+    let summary = at!(queries, relative_error);
     let last = points.iter().rev().find(|(_, share)| *share <= 0.95).map_or(1.0, |point| point.0);
     let picture = Ecdf {
         title: "Error of count queries".to_owned(),
@@ -159,32 +151,31 @@ fn queries(release: &At<'_>, index: usize) -> Markup {
     };
     html! {
         (figure(&picture.picture(), &format!("queries-{index}"), &source, true))
-        (drawn(release))
-        p { "Mean error " (summary.show_of("mean", Show::Percent)) ", median " (summary.show_of("median", Show::Percent)) ", 95 of 100 queries within " (summary.show_of("percentile_95", Show::Percent)) "." }
+        (drawn(&queries))
+        p { "Mean error " (at!(summary, mean).show(Show::Percent)) ", median " (at!(summary, median).show(Show::Percent)) ", 95 of 100 queries within " (at!(summary, percentile_95).show(Show::Percent)) "." }
     }
 }
 
 /// How the queries were drawn: `hedgerow measure` draws the same.
-fn drawn(release: &At<'_>) -> Markup {
-    let Some(queries) = release.path(&["measures", "queries"]) else { return html! {} };
+fn drawn(queries: &At<'_, QueryFacts>) -> Markup {
     html! {
         p {
-            (queries.show_of("count", Show::Plain)) " random queries (seed " (queries.show_of("seed", Show::Plain)) "). Each counts the rows with some values in one or more quasi-identifiers"
-            " and, where there is a sensitive attribute, in one of these. As many values of each are selected that " (queries.show_of("selectivity", Show::Percent)) " of evenly spread rows would be counted."
+            (at!(queries, count).show(Show::Plain)) " random queries (seed " (at!(queries, seed).show(Show::Plain)) "). Each counts the rows with some values in one or more quasi-identifiers"
+            " and, where there is a sensitive attribute, in one of these. As many values of each are selected that " (at!(queries, selectivity).show(Show::Percent)) " of evenly spread rows would be counted."
             " An error is relative to the true count, or to a thousandth of the rows where that is more. "
             code { "hedgerow measure" } " draws the same queries."
         }
     }
 }
 
-fn contingency(pair: &At<'_>, id: &str) -> Markup {
-    let counts = pair.items("counts").into_iter().map(|row| row.list());
+fn contingency(pair: &At<'_, PairFacts>, id: &str) -> Markup {
+    let counts = pair.counts.iter().map(|row| row.iter().map(|&count| count as f64).collect());
     let picture = HeatMap {
-        title: format!("{} and {}", pair.text_of("rows"), pair.text_of("columns")),
+        title: format!("{} and {}", pair.rows, pair.columns),
         description: "Released rows by both attributes; a stronger color is more.".to_owned(),
-        axes: [pair.text_of("rows").to_owned(), pair.text_of("columns").to_owned()],
-        rows: pair.texts_of("row_labels").into_iter().map(str::to_owned).collect(),
-        columns: pair.texts_of("column_labels").into_iter().map(str::to_owned).collect(),
+        axes: [pair.rows.clone(), pair.columns.clone()],
+        rows: pair.row_labels.clone(),
+        columns: pair.column_labels.clone(),
         counts: counts.collect(),
     };
     figure(&picture.picture(), id, pair, false)

@@ -56,7 +56,13 @@ impl Ecdf {
             canvas.text([x + 34.0, 16.0], Anchor::Start, "label", &curve.name);
         }
         // Over the curves, whose lines would cross their names.
-        frame.limits(&mut canvas, &self.limits);
+        frame.limits(&mut canvas, &self.limits, &|ends| {
+            let height = |curve: &Steps, x: f64| {
+                let reached = curve.points.iter().take_while(|(value, _)| frame.x_of(*value) <= x).last();
+                frame.y_of(reached.map_or(0.0, |(_, share)| *share))
+            };
+            self.curves.iter().map(|curve| [height(curve, ends[1]), height(curve, ends[0])]).collect()
+        });
         let (title, description) = (self.title.clone(), self.description.clone());
         Picture { title, description, numbers, width: WIDTH, height: 252.0, body: canvas.into_body() }
     }
@@ -66,6 +72,21 @@ impl Ecdf {
 mod tests {
     use super::super::tests::marks;
     use super::*;
+
+    /// Most rows have a risk just below a limit: the curve rises where the name would be.
+    #[test]
+    fn no_curve_goes_through_the_name_of_a_limit() {
+        let points = vec![(0.11, 0.18), (0.125, 0.45), (0.14, 0.7), (0.166, 0.855), (0.2, 1.0)];
+        let curves = vec![Steps { name: "a".into(), points }];
+        let limit = |at: f64, name: &str| Limit { at, name: name.into() };
+        let limits = vec![limit(0.2, "k ≥ 5"), limit(1.0 / 11.0, "EMA 0.09 (1/11)")];
+        let svg = Ecdf { curves, limits, until: Some(0.25), ..Ecdf::default() }.picture().to_svg();
+        let names = marks(&svg, "text", "alarm", &["x", "y"]);
+        assert_eq!(names.len(), 2, "{svg}");
+        let of_share = |share: f64| 28.0 + 180.0 * (1.0 - share);
+        assert!(names[0][1] > of_share(0.855) + 10.0, "the curve is at 0.855 left of the line: {names:?}");
+        assert!(names[1][1] < of_share(0.7), "and reaches 0.7 right of the other: {names:?}");
+    }
 
     #[test]
     fn a_curve_rises_at_its_values_and_ends_at_the_edge() {

@@ -1,7 +1,7 @@
 //! Two axes around a plot: where a value lies, and the lines and numbers at round values.
 
 use super::Limit;
-use super::canvas::{Anchor, Canvas, round_step, short};
+use super::canvas::{Anchor, Canvas, round_step, short, width_of};
 
 /// The plot's area on the canvas and the values at its ends.
 #[derive(Debug, Clone, Copy)]
@@ -58,14 +58,28 @@ impl Frame {
         canvas.text([right, bottom + 34.0], Anchor::End, "soft", name);
     }
 
-    /// Limits as vertical lines, their names above one another and below where curves end.
-    pub(crate) fn limits(&self, canvas: &mut Canvas, limits: &[Limit]) {
+    /// Limits as vertical lines, each with its name beside it: as high as neither another name nor
+    /// a curve is in its way. `crossed` says from where to where curves go between two places.
+    pub(crate) fn limits(&self, canvas: &mut Canvas, limits: &[Limit], crossed: &dyn Fn([f64; 2]) -> Vec<[f64; 2]>) {
+        const LINE: f64 = 15.0;
         let shown = limits.iter().filter(|limit| (self.x[0]..=self.x[1]).contains(&limit.at));
-        for (place, limit) in shown.enumerate() {
-            let (x, y) = (self.x_of(limit.at), self.top + 28.0 + 15.0 * place as f64);
+        let mut taken: Vec<[f64; 2]> = Vec::new();
+        for limit in shown {
+            let x = self.x_of(limit.at);
             canvas.line([x, self.top, x, self.bottom()], "limit");
-            let (at, anchor) =
-                if x > self.left + self.width * 0.6 { (x - 5.0, Anchor::End) } else { (x + 5.0, Anchor::Start) };
+            let width = width_of(&limit.name) + 5.0;
+            let (at, anchor, ends) = if x > self.left + self.width * 0.6 {
+                (x - 5.0, Anchor::End, [x - width, x])
+            } else {
+                (x + 5.0, Anchor::Start, [x, x + width])
+            };
+            let lines = ((self.height / LINE) as usize).max(2) - 1;
+            let heights = (1..=lines).map(|line| self.top + LINE * line as f64);
+            let in_the_way = [crossed(ends), taken.clone()].concat();
+            // From below the letters to above them.
+            let is_free = |y: &f64| in_the_way.iter().all(|[high, low]| *low < *y - LINE || *high > *y + 5.0);
+            let y = heights.clone().find(is_free).or_else(|| heights.clone().next()).unwrap_or(self.top);
+            taken.push([y - LINE + 1.0, y]);
             canvas.text([at, y], anchor, "alarm", &limit.name);
         }
     }

@@ -39,7 +39,7 @@ impl Matrix {
                 let x = LEFT + COLUMN * column as f64;
                 let few = left.is_some_and(|left| left < self.required);
                 canvas.rect([x + 1.0, y + 1.0, COLUMN - 2.0, ROW - 2.0], if few { "two" } else { "heat-0" }, "");
-                let class = if few { "strong" } else { "label" };
+                let class = if few { "on-two" } else { "label" };
                 canvas.text([x + COLUMN / 2.0, y + 17.0], Anchor::Middle, class, &left.map_or("–".to_owned(), short));
             }
             let cells = left.iter().map(|left| left.map_or(NumberCell::Text("–".to_owned()), NumberCell::Number));

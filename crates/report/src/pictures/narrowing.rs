@@ -42,7 +42,8 @@ impl NarrowingChain {
 
     pub fn picture(&self) -> Picture {
         let labels = fitted_apart(&self.values, 24);
-        let start = labels.iter().map(|label| width_of(label)).fold(50.0, f64::max) + 18.0;
+        // What remains is bold.
+        let start = labels.iter().map(|label| 1.12 * width_of(label)).fold(50.0, f64::max) + 18.0;
         let top = 34.0;
         let left = self.left();
         let mut canvas = Canvas::default();

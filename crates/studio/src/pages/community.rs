@@ -48,7 +48,7 @@ pub(crate) fn page(view: &PageView<'_>) -> Markup {
             section #together-result {
                 h2 { @if together.is_breach() { span.bad-text { "Breach: people are exposed by these releases" } } @else { span.good-text { "No breach was found" } } }
                 @if let Some(differences) = &together.differences { (rereleases(differences)) }
-                @for section in hedgerow_report::sections(&together.reported.json) {
+                @for section in together.reported.sections() {
                     @if ["together", "adversaries", "verdict"].contains(&section.id.as_str()) {
                         section.report aria-labelledby=(section.id) { h3 id=(section.id) { (section.title) } (section.body) }
                     }

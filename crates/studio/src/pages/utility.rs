@@ -28,7 +28,7 @@ pub(crate) fn page(view: &PageView<'_>) -> Markup {
                 button #measure.primary hx-post="/utility/measure" hx-target="#app" hx-swap="outerHTML" { "Measure" }
             }
             Some((_, reported)) => {
-                @for section in hedgerow_report::sections(&reported.internal.json) {
+                @for section in reported.internal.sections() {
                     @if ["utility", "risk", "lattice", "adversaries"].iter().any(|known| section.id.starts_with(known)) {
                         section.report aria-labelledby=(section.id) { h2 id=(section.id) { (section.title) } (section.body) }
                     }

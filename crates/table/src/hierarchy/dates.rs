@@ -68,10 +68,12 @@ impl DateUnit {
         }
     }
 
+    /// The unit with a name.
     pub fn from_name(name: &str) -> Option<DateUnit> {
         DateUnit::ALL.into_iter().find(|unit| unit.name() == name)
     }
 
+    /// All of them, the finest first.
     pub const ALL: [DateUnit; 5] =
         [DateUnit::Day, DateUnit::Month, DateUnit::Quarter, DateUnit::Year, DateUnit::Decade];
 

@@ -29,22 +29,22 @@ const PLACE: &str = "table in memory";
 /// The cells of one column; `None` is missing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnCells {
+    /// Whole numbers.
     Integers(Vec<Option<i64>>),
     /// Finite numbers only.
     Floats(Vec<Option<f64>>),
+    /// Texts.
     Texts(Vec<Option<String>>),
     /// Days since 1970-01-01.
     Dates(Vec<Option<i32>>),
     /// Read as the texts `true` and `false`.
     Booleans(Vec<Option<bool>>),
     /// Texts that occur often: each cell is a position among `values`.
-    Dictionary {
-        values: Vec<String>,
-        codes: Vec<Option<u32>>,
-    },
+    Dictionary { values: Vec<String>, codes: Vec<Option<u32>> },
 }
 
 impl ColumnCells {
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             ColumnCells::Integers(cells) => cells.len(),
@@ -56,6 +56,7 @@ impl ColumnCells {
         }
     }
 
+    /// Whether it is empty: without rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -22,6 +22,7 @@ pub enum Format {
 }
 
 impl Format {
+    /// All of them.
     pub const ALL: [Format; 6] =
         [Format::Csv, Format::Tsv, Format::Parquet, Format::Ndjson, Format::Excel, Format::Stata];
 
@@ -37,6 +38,7 @@ impl Format {
         }
     }
 
+    /// The format with a name.
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }

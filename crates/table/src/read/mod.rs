@@ -49,7 +49,7 @@ pub use arrow::read_batches;
 pub use build::{Cell, ColumnCells, TableBuilder};
 pub use format::Format;
 pub use number_format::NumberFormat;
-pub use parquet::{CREATED_BY, beside_cells};
+pub use parquet::{CREATED_BY, beside_cells, released_schema};
 pub use spilled::SpilledTable;
 
 use crate::date_format::DateFormat;

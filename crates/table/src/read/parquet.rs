@@ -3,11 +3,13 @@
 //! Numbers and dates keep the type that the file declares. Strings are typed as the same texts in a
 //! CSV file would be. Columns that are not wanted are not decoded.
 
+mod again;
 mod beside;
 mod cell_type;
 mod cells;
 mod compact;
 mod counted;
+mod frame;
 mod hybrid;
 mod page_headers;
 mod pages;
@@ -38,6 +40,7 @@ use super::source::open_file;
 use super::{ReadLimits, ReadOptions};
 use crate::spill::Kept;
 use crate::{InputError, TableError};
+pub use again::released_schema;
 pub use beside::beside_cells;
 pub(super) use cell_type::CellType;
 pub(super) use cells::ColumnCoder;

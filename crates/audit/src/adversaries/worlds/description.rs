@@ -36,7 +36,7 @@ impl Setting<'_> {
         }
         if !weak.is_empty() {
             parts.push(format!(
-                "not all people can be in {}: only that the person looked for is in it is used",
+                "not all people can be in {}, so only the person looked for is taken to be in it",
                 weak.join(" and ")
             ));
         }
@@ -45,8 +45,8 @@ impl Setting<'_> {
         shown.dedup();
         if !shown.is_empty() {
             parts.push(format!(
-                "the attacker knows columns of {} that the list of people lacks: every class that a person can be in \
-                 counts",
+                "the attacker also knows columns of {} that the list of people lacks, so every class that a person can \
+                 be in counts",
                 shown.join(" and ")
             ));
         }

@@ -10,6 +10,10 @@ use crate::solver::{PeopleProfile, Presence, Scenario, Solved, WorldAnswer, Worl
 /// Sets of values that are distinguished for one case.
 const ALTERNATIVES_MAX: usize = 4096;
 
+/// Classes of a table in which the attacker is not shown a person, but may know that they are in
+/// one of them; more are not compared with those of other tables.
+const OPEN_MAX: usize = 200;
+
 /// By what the tables say of them, the values that they say the same of.
 type Alike = HashMap<Vec<u32>, Vec<u32>>;
 
@@ -61,25 +65,43 @@ impl<'a> TableGroup<'a> {
         Some(self.problem.profiles[self.profile(case, person)].presence[side])
     }
 
-    /// The places of a profile that the attacker is shown.
-    fn shown(&self, profile: &PeopleProfile, shown: &[(u32, u32)]) -> Vec<Shown> {
-        let of = |&(side, bucket): &(u32, u32)| Shown {
-            table: self.tables[side as usize],
-            place: profile.places[side as usize],
-            buckets: vec![bucket],
+    /// The places of a profile that the attacker is shown, and those where they need not be: there
+    /// is one class, or the person is in one of these.
+    fn shown(&self, profile: &PeopleProfile, shown: &[(u32, u32)], anyhow: bool) -> Vec<Shown> {
+        let of = |(side, buckets): (usize, Vec<u32>)| Shown {
+            table: self.tables[side],
+            place: profile.places[side],
+            buckets,
         };
-        shown.iter().map(of).collect()
+        let mut all: Vec<Shown> = shown.iter().map(|&(side, bucket)| of((side as usize, vec![bucket]))).collect();
+        for (side, table) in self.problem.sides.iter().enumerate() {
+            let is_here = match profile.presence[side] {
+                Presence::Here => true,
+                Presence::Either => !anyhow,
+                Presence::Away => false,
+            };
+            let place = &table.places[profile.places[side] as usize];
+            let is_shown = shown.iter().any(|(own, _)| *own as usize == side);
+            if table.shown && is_here && !is_shown && place.len() <= OPEN_MAX {
+                let mut buckets: Vec<u32> = place.iter().map(|&class| table.bucket_of[class as usize]).collect();
+                buckets.sort_unstable();
+                buckets.dedup();
+                all.push(of((side, buckets)));
+            }
+        }
+        all
     }
 
     /// The records left to a person of a case, for each combination of classes that the attacker
-    /// can know; and whether they may have been suppressed. A combination in which no one can be is
-    /// none. One that leaves out all records that can be true of them, where that is known, is not
-    /// so: they are not in that class, or not all people are in the tables.
+    /// can know; and whether they may have been suppressed. Whether they can be in all tables, and
+    /// in those from which they cannot have been suppressed, is known beforehand. A combination in
+    /// which no one can be is none. One that omits all records that can be true of them, where that
+    /// is known, is not so: they are not in that class, or not all people are in the tables.
     pub(super) fn alternatives(
         &self,
-        case: usize,
-        person: u32,
+        (case, person): (usize, u32),
         is_true: Option<&dyn Fn(u32) -> bool>,
+        [in_all, in_some]: [bool; 2],
         can_meet: &dyn Fn(&[Shown]) -> bool,
     ) -> (Vec<Alternative>, bool) {
         let number = self.profile(case, person);
@@ -89,7 +111,7 @@ impl<'a> TableGroup<'a> {
             let mut known: Vec<Vec<(u32, u32)>> = Vec::new();
             let mut all: Vec<Alternative> = Vec::new();
             for scenario in scenarios.filter(|scenario| scenario.anyhow == anyhow) {
-                let shown = self.shown(profile, &scenario.shown);
+                let shown = self.shown(profile, &scenario.shown, anyhow);
                 if shown.len() > 1 && !can_meet(&shown) {
                     continue;
                 }
@@ -113,9 +135,12 @@ impl<'a> TableGroup<'a> {
             };
             all.into_iter().filter(is_so).collect()
         };
-        let in_all = of(false);
+        let in_all = if in_all { of(false) } else { Vec::new() };
         // Who cannot be in every table was suppressed in one: what every world gives them is known.
-        if in_all.is_empty() { (of(true), true) } else { (in_all, false) }
+        match in_all.is_empty() {
+            true => (if in_some { of(true) } else { Vec::new() }, true),
+            false => (in_all, false),
+        }
     }
 
     /// The records that a scenario leaves.

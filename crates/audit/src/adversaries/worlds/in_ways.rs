@@ -95,18 +95,18 @@ impl InWays {
         if !self.all {
             fewest.leave_open(format!(
                 "the list of people lacks `{columns}`, and not every way in which they can be in the classes \
-                 of {names} was tried: who knows `{columns}` of everyone may be certain of more"
+                 of {names} was tried: an attacker who knows `{columns}` of everyone may be certain of more"
             ));
         } else if more > 0 {
             fewest.leave_open(format!(
-                "the list of people lacks `{columns}`: who knows it of everyone may rule out more for {more} of them, \
-                 by the classes of {names} that they are in"
+                "the list of people lacks `{columns}`: an attacker who knows it of everyone may rule out more for {more} \
+                 of them, by their classes in {names}"
             ));
         }
         if self.exposed_anyhow > 0 {
             finding.note(format!(
-                "the list of people lacks `{columns}`: in whichever classes of {names} they are, who knows it of everyone \
-                 is certain of the value of at least {} of them",
+                "the list of people lacks `{columns}`: in whichever classes of {names} they are, an attacker who knows it \
+                 of everyone is certain of the value of at least {} of them",
                 self.exposed_anyhow
             ));
         }

@@ -5,6 +5,8 @@ use hedgerow_table::{Progress, Table, TableError};
 use serde_json::json;
 
 use super::attacker::Attacker;
+use super::by_columns::ByColumns;
+use super::divided::DIVIDED_MAX;
 use super::fewest::{AssumptionOutcome, Fewest, Solution};
 use super::gone::Gone;
 use super::group::TableGroup;
@@ -18,25 +20,29 @@ use super::ways::{Ways, ways_to_stay};
 use crate::finding::{Explanation, Finding};
 use crate::solver::{Beside, Layers, PeopleProfile, Presence, Truth, WorldProblem, solve};
 
-/// Releases that contradict each other are divided into groups that do not, up to this number.
-const DIVIDED_MAX: usize = 4;
-
 /// Why tables are divided into groups.
 const NO_WORLD: &str = "no table fits all releases with every person in each";
+
+/// Why a table that everyone could be in is not taken to have everyone.
+const NOT_AS_KNOWN: &str = "not all people can be in each release as the list of people describes them";
 
 /// Why nothing is left for some people.
 const NOTHING_LEFT: &str =
     "what the releases say of some people contradicts each other, and what fewer releases say of them was not judged";
 
+/// Why more may follow about people who may be among suppressed rows.
+const SUPPRESSED: &str = "who cannot be in all releases may be among the suppressed rows of any, and was not looked for in each of the others";
+
 /// Rows that an explanation lists.
 const ROWS_MAX: usize = 20;
 
+/// Examines people; of each, the value that alone is left is returned, where one is.
 pub(super) fn run(
     finding: &mut Finding,
     tables: &AttributeTables<'_>,
-    people: &Table,
+    (people, by_columns): (&Table, Option<&ByColumns<'_>>),
     attacker: Attacker<'_>,
-) -> Result<Fits, TableError> {
+) -> Result<(Fits, Vec<Option<String>>), TableError> {
     let setting = Setting::new(tables, people, attacker)?;
     let ln_prior: Vec<f64> = match attacker.prior {
         [] => Vec::new(),
@@ -91,6 +97,10 @@ pub(super) fn run(
     finding.people = people.rows as u64;
     let mut tally = PeopleTally::new();
     tally.leave_open(setting.leave_out_false_values(&mut fewest));
+    let denied = by_columns.map_or(0, |by_columns| by_columns.leave_out_denied(&setting, &mut fewest));
+    if denied > 0 {
+        fewest.limits.push(format!("what is left of {denied} people is denied by columns of their rows"));
+    }
     let (mut nowhere, mut lost) = (0u64, 0u64);
     for (left, case) in fewest.left.iter().zip(&setting.cases) {
         let people = if left.values.is_empty() { left.people } else { 0 };
@@ -108,6 +118,9 @@ pub(super) fn run(
     }
     let is_said = tally.open > 0;
     tally.finish(finding, &fewest.limits);
+    if !fits {
+        finding.details.insert("exact".to_owned(), json!(false));
+    }
     if !is_said && fewest.limits.iter().any(|limit| limit == NO_WORLD) {
         finding.note(format!("{NO_WORLD}: those are taken together that some table fits"));
     }
@@ -129,12 +142,12 @@ pub(super) fn run(
         }));
     }
     finding.explanations.sort_by_key(|explanation| explanation.steps.len());
-    Ok(Fits { together: fits, lost })
+    Ok((Fits { together: fits, lost }, setting.certain(&fewest)))
 }
 
 /// The means to look for worlds.
 #[derive(Clone, Copy)]
-struct Means<'p> {
+pub(super) struct Means<'p> {
     ln_prior: &'p [f64],
     progress: &'p dyn Progress,
     /// The true values, where they are known, are one of the worlds.
@@ -254,18 +267,26 @@ impl Setting<'_> {
         let strong: Vec<usize> = (0..standings.len()).filter(|&table| standings[table] != Assumption::Target).collect();
         let mut limits = Vec::new();
         let mut groups = Vec::new();
-        let mut fits = true;
+        let (mut fits, mut is_less) = (true, false);
         if !strong.is_empty() {
             let together = self.solve(&strong, &standings, means)?;
             fits = !together.solved.contradiction;
+            let fitting = if fits { strong.clone() } else { self.fitting_the_list(&strong, &standings, means)? };
+            if fits || strong.len() == 1 {
+                groups.push(together);
+            } else if fitting.len() < strong.len() {
+                // A table that cannot have everyone as they are known is about one person alone.
+                limits.push(NOT_AS_KNOWN.to_owned());
+                groups.push(self.solve(&fitting, &standings, means)?);
+                fits = !groups[0].solved.contradiction;
+                is_less = true;
+            }
             if !fits && strong.len() > 1 {
                 limits.push(NO_WORLD.to_owned());
-                groups = self.divided(&strong, &standings, means)?;
-            } else {
-                groups.push(together);
+                groups = self.divided(&fitting, &standings, means)?;
             }
         }
-        let is_cut = groups.iter().any(|group| group.solved.is_cut);
+        let is_cut = is_less || groups.iter().any(|group| group.solved.is_cut);
         limits.extend(groups.iter().flat_map(|group| group.solved.limits.iter().cloned()));
         groups.retain(|group| !group.solved.contradiction && !group.solved.scenarios.is_empty());
         let grouped: Vec<TableGroup<'_>> = groups.iter().map(TableGroup::new).collect();
@@ -273,6 +294,11 @@ impl Setting<'_> {
         let mut left: Vec<(ValuesLeft, u32)> = left.collect();
         if left.iter().any(|(left, _)| left.values.is_empty() && !left.is_decided) {
             limits.push(NOTHING_LEFT.to_owned());
+        }
+        let may_be_away = |table: &usize| matches!(standings[*table], Assumption::Everyone { absent: 1.., .. });
+        let is_suppressed = groups.iter().any(|group| group.tables.len() > 1 && group.tables.iter().any(may_be_away));
+        if is_suppressed && left.iter().any(|(left, _)| left.values.len() > 1 && !left.is_decided) {
+            limits.push(SUPPRESSED.to_owned());
         }
         if !fits || is_cut {
             // Other tables than these may fit together too.
@@ -290,42 +316,13 @@ impl Setting<'_> {
         Ok((standings, AssumptionOutcome { left, groups, limits, fits }))
     }
 
-    /// Groups of tables that some world fits, each as large as it can be made from the newest
-    /// release on.
-    fn divided(
+    /// The worlds of some tables.
+    pub(super) fn solve(
         &self,
-        strong: &[usize],
+        tables: &[usize],
         standings: &[Assumption],
         means: Means<'_>,
-    ) -> Result<Vec<Solution>, TableError> {
-        let together = strong.len() <= DIVIDED_MAX;
-        let mut groups = Vec::new();
-        let mut left: Vec<usize> = strong.iter().rev().copied().collect();
-        while !left.is_empty() {
-            let first = left.remove(0);
-            let mut group = self.solve(&[first], standings, means)?;
-            if group.solved.contradiction {
-                continue;
-            }
-            let mut others = Vec::new();
-            for table in left {
-                let mut tables = group.tables.clone();
-                tables.push(table);
-                tables.sort_unstable();
-                let with = if together { Some(self.solve(&tables, standings, means)?) } else { None };
-                match with.filter(|with| !with.solved.contradiction) {
-                    Some(with) => group = with,
-                    None => others.push(table),
-                }
-            }
-            groups.push(group);
-            left = others;
-        }
-        Ok(groups)
-    }
-
-    /// The worlds of some tables.
-    fn solve(&self, tables: &[usize], standings: &[Assumption], means: Means<'_>) -> Result<Solution, TableError> {
+    ) -> Result<Solution, TableError> {
         let mut problem = WorldProblem { values: self.tables.values(), ..WorldProblem::default() };
         for &table in tables {
             let mut side = self.sides[table].clone();
@@ -394,6 +391,16 @@ impl Setting<'_> {
             Assumption::Stayed { people, .. } if people.contains(case, number) => Presence::Here,
             _ => Presence::Away,
         }
+    }
+
+    /// By row of the list, the value that alone is left.
+    fn certain(&self, fewest: &Fewest) -> Vec<Option<String>> {
+        let of_case = |left: &ValuesLeft| match left.values.as_slice() {
+            &[(value, _)] => Some(self.tables.text(value)),
+            _ => None,
+        };
+        let of_cases: Vec<Option<String>> = fewest.left.iter().map(of_case).collect();
+        self.of_person.iter().map(|&case| of_cases[case as usize].clone()).collect()
     }
 
     /// Leaves nothing to people of whom a value is left that is not theirs: how many they are.

@@ -48,11 +48,17 @@
 //!    (`rows_and_counts`).
 //!
 //! The people in each table are assumed, and said (`assumed`): that is not concluded. An
-//! assumption that leaves no world is dropped, and what is then left is not exact: of tables that
-//! contradict each other, only some are taken together (`outcome`), and people to whom nothing is
-//! left at all were not judged by fewer tables (`left`). Tables that were omitted, and rows that
-//! were not linked, say so too (`not_linked`). Everything else that is not decided comes from
-//! limits, each of which leaves the finding not exact where it was reached.
+//! assumption that leaves no world is dropped, and what is then left is not exact. A table that
+//! cannot have everyone as the list describes them is weak. Of others that contradict each other,
+//! some are taken together, always with the list, and the rest is weak (`outcome`). Weak tables
+//! that leave nothing to a person are not about them, or some are not: what is said of that person
+//! is what the strong ones leave (`left_beside`). Tables that were omitted, and rows that were not
+//! linked, say so too (`not_linked`); what the columns of a person's rows deny is not said then
+//! (`by_columns`). Labels of columns that the list lacks rule out nothing but that a person is in
+//! tables of which no rows meet (`possible`). Who cannot be in all tables, since rows were
+//! suppressed, can still be in some: that is not asked, and the finding is not exact. Everything
+//! else that is not decided comes from limits, each of which leaves the finding not exact where it
+//! was reached.
 //!
 //! True values decide two things only: who can be in a table, and whether what follows is true.
 //! An attacker who lacks them may take everyone to be in a table which these deny. A conclusion
@@ -61,8 +67,10 @@
 
 mod apart;
 mod attacker;
+mod by_columns;
 mod cells;
 mod description;
+mod divided;
 mod explanation;
 mod fewest;
 mod gone;
@@ -90,6 +98,7 @@ use serde_json::json;
 
 pub use self::attacker::Columns;
 pub(crate) use self::attacker::{Attacker, BucketRows, Part, Released};
+use self::by_columns::ByColumns;
 use self::known_rows::{by_known_columns, lacked, tells_apart};
 use self::parts::Parts;
 pub(crate) use self::statements::written;
@@ -108,6 +117,8 @@ struct Compared {
     finding: Finding,
     /// Why more may follow.
     limit: Option<String>,
+    /// By row of the list of people, the value that alone is left.
+    certain: Vec<Option<String>>,
 }
 
 /// Runs the attacker against the tables that have `protect`; no finding when none has it.
@@ -141,7 +152,7 @@ pub(crate) fn run(
         let tables = released.iter().filter(|table| ![Part::List, Part::Rows].contains(&table.part));
         let names = tables.map(|table| table.name.to_owned()).collect();
         let finding = Finding::new(Adversary::Worlds, names, Some(protect));
-        Compared { fits: Fits::ALL, finding, limit: Some(TOO_MANY.to_owned()) }
+        Compared { fits: Fits::ALL, finding, limit: Some(TOO_MANY.to_owned()), certain: Vec::new() }
     });
     let mut limits: Vec<String> = limit.take().into_iter().collect();
     limits.extend(not_used);
@@ -210,8 +221,8 @@ fn not_used(
 ///
 /// Columns that several tables have link their rows. Where no world has rows that are linked so,
 /// those that lack the protected attribute and have another number of rows are omitted; then the
-/// protected attribute alone links them; and where no world fits then either, a missing value may
-/// stand for any.
+/// protected attribute alone links them, and of people only what their rows do not deny one by one
+/// is said. Where there are no such columns and no world fits, a missing value may stand for any.
 fn compared(protect: &str, released: &[Released<'_>], attacker: Attacker<'_>) -> Result<Vec<Compared>, TableError> {
     let mut columns = linking_columns(protect, released);
     columns.extend(groups(released));
@@ -220,6 +231,8 @@ fn compared(protect: &str, released: &[Released<'_>], attacker: Attacker<'_>) ->
     let mut all: Vec<Compared> = Vec::new();
     let mut best = 0;
     let mut is_of_one_size = attacker.people.is_none();
+    // Of people whom tables contradict that some world fits, they are not all.
+    let is_fitting = |all: &[Compared]| attacker.people.is_some() && all.iter().any(|way| way.fits.together);
     let mut is_too_much = false;
     let ways = [
         (Linking::Columns, attacker.people),
@@ -231,6 +244,8 @@ fn compared(protect: &str, released: &[Released<'_>], attacker: Attacker<'_>) ->
         match linking {
             Linking::Columns if columns.is_empty() || way == 1 && is_of_one_size => continue,
             Linking::MissingIsUnknown if !has_missing => continue,
+            Linking::Protected | Linking::MissingIsUnknown if is_fitting(&all) => break,
+            Linking::MissingIsUnknown if attacker.people.is_some() && !columns.is_empty() => continue,
             _ => {}
         }
         let Some(tables) = AttributeTables::new(protect, released, linking, of_any_size) else {
@@ -239,9 +254,19 @@ fn compared(protect: &str, released: &[Released<'_>], attacker: Attacker<'_>) ->
         };
         is_of_one_size |= !tables.is_of_other_sizes;
         let mut finding = Finding::new(Adversary::Worlds, tables.names(), Some(protect));
-        let fits = match attacker.people {
-            Some(people) => listed::run(&mut finding, &tables, people, attacker)?,
-            None => cells::run(&mut finding, &tables, attacker)?,
+        let linked = match linking {
+            Linking::Protected if !columns.is_empty() => {
+                AttributeTables::new(protect, released, Linking::Columns, attacker.people)
+            }
+            _ => None,
+        };
+        let certain = all.first().map_or(&[][..], |way| way.certain.as_slice());
+        let by_columns = linked.as_ref().zip(attacker.people);
+        let by_columns =
+            by_columns.map(|(linked, people)| ByColumns::new(linked, (people, certain), attacker)).transpose()?;
+        let (fits, certain) = match attacker.people {
+            Some(people) => listed::run(&mut finding, &tables, (people, by_columns.as_ref()), attacker)?,
+            None => (cells::run(&mut finding, &tables, attacker)?, Vec::new()),
         };
         let limit = match is_too_much {
             true => Some(TOO_MANY.to_owned()),
@@ -253,7 +278,7 @@ fn compared(protect: &str, released: &[Released<'_>], attacker: Attacker<'_>) ->
         if all.get(best).is_some_and(is_better) {
             best = all.len();
         }
-        all.push(Compared { fits, finding, limit });
+        all.push(Compared { fits, finding, limit, certain });
         if fits == Fits::ALL {
             break;
         }
@@ -280,6 +305,9 @@ fn not_linked(
     let lacks = |people: &Table| {
         people.column(&tables.columns[0]).is_some() && columns.iter().any(|name| people.column(name).is_none())
     };
+    if linking == Linking::MissingIsUnknown && people.is_some() {
+        return Some("a missing value may stand for any here, since no table fits all releases otherwise".to_owned());
+    }
     (!columns.is_empty()).then(|| match people.is_some_and(lacks) {
         true => format!("rows can be linked by {by}, which the list of people lacks"),
         false => format!("no table fits all releases when rows are linked by {by}, so they were not linked"),

@@ -48,15 +48,16 @@ impl Setting<'_> {
         let can_meet = |shown: &[Shown]| self.can_meet(shown);
         // What follows from people who are not where they are taken to be has their value alone.
         let truth = self.is_true(number, false);
-        let is_left = |group: &TableGroup<'_>, by: Option<&dyn Fn(u32) -> bool>| {
-            !group.alternatives(number, person, by, &can_meet).0.is_empty()
+        let found = |group: &TableGroup<'_>, by: Option<&dyn Fn(u32) -> bool>| {
+            group.alternatives((number, person), by, self.possible((number, person), group), &can_meet)
         };
+        let is_left = |group: &TableGroup<'_>, by: Option<&dyn Fn(u32) -> bool>| !found(group, by).0.is_empty();
         let by_value = !grouped.iter().all(|group| is_left(group, truth.as_deref()));
         let is_true = self.is_true(number, by_value);
-        let speak = self.speak((number, person), &grouped, by_value);
+        let speak = self.speak((number, person), &grouped.iter().collect::<Vec<_>>(), by_value);
         for (group, group_of) in groups.iter().zip(&grouped) {
             let profile = group_of.profile(number, person);
-            let (own, anyhow) = group_of.alternatives(number, person, is_true.as_deref(), &can_meet);
+            let (own, anyhow) = found(group_of, is_true.as_deref());
             let own: Vec<ValuesLeft> = own.into_iter().map(|own| self.grouped(own.left, case, &speak)).collect();
             if own.iter().all(|own| own.values.len() == 1 && own.values[0].0 == value) {
                 let records: Vec<u32> = own.iter().flat_map(|own| own.records.iter().copied()).collect();
@@ -95,7 +96,7 @@ impl Setting<'_> {
 
     /// By table, whether it is about a person of a case: not of one who fits it and is taken to be
     /// in another one alone.
-    fn speak(&self, (number, person): (usize, u32), groups: &[TableGroup<'_>], by_value: bool) -> Vec<bool> {
+    fn speak(&self, (number, person): (usize, u32), groups: &[&TableGroup<'_>], by_value: bool) -> Vec<bool> {
         let speaks = |table: usize| match groups.iter().find_map(|group| group.presence(number, person, table)) {
             Some(presence) => presence != Presence::Away,
             None => self.weak(number, table, by_value).is_some(),
@@ -108,55 +109,108 @@ impl Setting<'_> {
         records.grouped(self.tables, u64::from(case.people), |table| speak[table])
     }
 
-    /// The fewest values that some alternative leaves to a person of a case.
-    fn left(&self, (number, person): (usize, u32), groups: &[TableGroup<'_>], by_value: bool) -> ValuesLeft {
+    /// The fewest values that some alternative leaves to a person of a case. Of groups of tables
+    /// that contradict each other, the people are in those of one, and nothing is known of who is
+    /// in the others.
+    fn left(&self, of: (usize, u32), groups: &[TableGroup<'_>], by_value: bool) -> ValuesLeft {
+        if groups.is_empty() {
+            return self.left_beside(of, None, by_value);
+        }
+        let mut ways = groups.iter().map(|group| self.left_beside(of, Some(group), by_value));
+        let mut left = ways.next().unwrap_or_else(|| ValuesLeft::nothing(u64::from(self.cases[of.0].people)));
+        for other in ways {
+            left.take_fewer(other);
+        }
+        left
+    }
+
+    /// The fewest values that some alternative leaves to a person of a case, where some tables are
+    /// taken together and the others say something of this person alone.
+    fn left_beside(
+        &self,
+        (number, person): (usize, u32),
+        group: Option<&TableGroup<'_>>,
+        by_value: bool,
+    ) -> ValuesLeft {
         let case = &self.cases[number];
         let mut left = ValuesLeft::nothing(u64::from(case.people));
         if self.is_nowhere(case) {
             return left;
         }
-        let is_true = self.is_true(number, by_value);
         let can_meet = |shown: &[Shown]| self.can_meet(shown);
-        let mut alternatives: Option<Vec<Alternative>> = None;
-        let mut is_cut = false;
-        let mut cross = |before: Option<Vec<Alternative>>, own: Vec<Alternative>| match before {
-            None => Some(own),
-            Some(before) => {
-                let (all, cut) = crossed(&before, &own, &can_meet);
-                is_cut |= cut;
-                Some(all)
-            }
-        };
-        for group in groups {
-            let (own, _) = group.alternatives(number, person, is_true.as_deref(), &can_meet);
-            if own.is_empty() {
+        let mut strong: Option<Vec<Alternative>> = None;
+        let mut anyhow = false;
+        if let Some(group) = group {
+            let is_true = self.is_true(number, by_value);
+            let possible = self.possible((number, person), group);
+            let found = group.alternatives((number, person), is_true.as_deref(), possible, &can_meet);
+            anyhow = found.1;
+            if found.0.is_empty() {
                 // What follows is not true of them; or no classes that are shown together can be
                 // theirs.
                 left.is_decided = self.sides.iter().all(|side| !side.shown);
                 return left;
             }
-            alternatives = cross(alternatives, own);
+            strong = Some(found.0);
         }
-        for table in 0..self.sides.len() {
-            if groups.iter().any(|group| group.tables.contains(&table)) {
-                continue;
-            }
+        let in_group = |table: usize| group.is_some_and(|group| group.tables.contains(&table));
+        let mut all = strong.clone();
+        let mut is_cut = false;
+        for table in (0..self.sides.len()).filter(|&table| !in_group(table)) {
             if let Some(own) = self.weak(number, table, by_value) {
-                alternatives = cross(alternatives, own);
+                all = Some(match all {
+                    None => own,
+                    Some(before) => {
+                        let (all, cut) = crossed(&before, &own, &can_meet);
+                        is_cut |= cut;
+                        all
+                    }
+                });
             }
         }
-        // Tables contradict each other about this person: some of them would leave something.
-        left.is_decided = !is_cut && alternatives.as_ref().is_none_or(|alternatives| !alternatives.is_empty());
-        let speak = self.speak((number, person), groups, by_value);
-        for other in alternatives.unwrap_or_default() {
-            left.take_fewer(self.grouped(other.left, case, &speak));
+        let speak = self.speak((number, person), group.as_slice(), by_value);
+        let may_be_away = |table: usize| {
+            let presence = group.and_then(|group| group.presence(number, person, table));
+            anyhow && presence == Some(Presence::Either)
+        };
+        let by_group: Vec<bool> = (0..speak.len()).map(|table| speak[table] && in_group(table)).collect();
+        let is_nothing = all.is_none();
+        // Where all that speak of a person contradict each other, they are not in some of those
+        // that do so of them alone. What the others leave is so whichever these are.
+        for (alternatives, speak, is_all) in [(all, &speak, true), (strong, &by_group, false)] {
+            let mut left = left.clone();
+            for other in alternatives.into_iter().flatten() {
+                left.take_fewer(self.grouped(other.left, case, speak));
+            }
+            let tables: Vec<usize> = (0..speak.len()).filter(|&table| speak[table] && !may_be_away(table)).collect();
+            let is_so = |&record: &u32| self.can_be_in(case, &tables, Some(record));
+            let is_supported = left.values.len() != 1 || left.records.iter().any(is_so);
+            if is_supported && (!left.values.is_empty() || left.is_unsaid || is_nothing) {
+                // Who cannot be in all tables can still be in some of them, which was not asked.
+                let may_be_fewer = anyhow && group.is_some_and(|group| group.tables.len() > 1);
+                left.is_decided &= left.values.len() == 1 || is_all && !is_cut && !may_be_fewer;
+                return self.unless_denied(left, speak);
+            }
         }
-        self.unless_denied(left, &speak)
+        left.is_decided = false;
+        left
+    }
+
+    /// Whether a person of a case can be in all tables of a group at once, as far as columns tell
+    /// it that the list of people lacks; and in those from which they cannot have been suppressed.
+    fn possible(&self, (number, person): (usize, u32), group: &TableGroup<'_>) -> [bool; 2] {
+        let presence = |table: usize| group.presence(number, person, table);
+        let with = |own: &[Presence]| -> Vec<usize> {
+            let here = |table: &&usize| presence(**table).is_some_and(|presence| own.contains(&presence));
+            group.tables.iter().filter(here).copied().collect()
+        };
+        let ways = [with(&[Presence::Here, Presence::Either]), with(&[Presence::Here])];
+        ways.map(|tables| self.can_be_in(&self.cases[number], &tables, None))
     }
 
     /// The statements of a table about the person looked for and about no other. `None` where they
     /// are not in it.
-    fn weak(&self, number: usize, table: usize, by_value: bool) -> Option<Vec<Alternative>> {
+    pub(super) fn weak(&self, number: usize, table: usize, by_value: bool) -> Option<Vec<Alternative>> {
         let (case, side) = (&self.cases[number], &self.sides[table]);
         let place = &side.places[case.places[table] as usize];
         let mut buckets: Vec<u32> = place.iter().map(|&class| side.bucket_of[class as usize]).collect();

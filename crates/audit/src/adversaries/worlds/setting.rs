@@ -42,7 +42,12 @@ struct Meeting {
     /// By table, the positions of these columns among its quasi-identifiers.
     columns: Vec<Vec<usize>>,
     known: RefCell<HashMap<Vec<Shown>, bool>>,
+    /// The same of all classes of some places, by the record that they must have.
+    of_places: RefCell<HashMap<RecordAt, bool>>,
 }
+
+/// A place of each table, and the record that its people must have.
+type RecordAt = (Vec<(usize, u32)>, Option<u32>);
 
 /// More combinations of the classes of such buckets are not compared.
 const MEETING_MAX: usize = 10_000;
@@ -114,7 +119,7 @@ impl<'a> Setting<'a> {
             values: Vec::new(),
             is_truth_cut: false,
             overlapping,
-            meeting: Meeting { columns, known: RefCell::default() },
+            meeting: Meeting { columns, known: RefCell::default(), of_places: RefCell::default() },
         };
         Ok(setting.with_truth(alike, known))
     }
@@ -156,7 +161,8 @@ impl<'a> Setting<'a> {
 
     /// The same with other places, and people in them.
     pub(super) fn with_cases(&self, sides: Vec<Side>, cases: Vec<Case>, values: Vec<u32>) -> Setting<'a> {
-        let meeting = Meeting { columns: self.meeting.columns.clone(), known: RefCell::default() };
+        let columns = self.meeting.columns.clone();
+        let meeting = Meeting { columns, known: RefCell::default(), of_places: RefCell::default() };
         Setting { tables: self.tables, sides, cases, of_person: Vec::new(), values, meeting, ..*self }
     }
 
@@ -185,27 +191,60 @@ impl<'a> Setting<'a> {
                 own.filter(|&class| shown.buckets.contains(&side.bucket_of[class as usize])).collect()
             })
             .collect();
-        let is_too_much = classes.iter().fold(1usize, |all, own| all.saturating_mul(own.len())) > MEETING_MAX;
-        let found = is_too_much || self.is_meeting(shown, &classes, &mut Vec::new(), &HashMap::new());
+        let tables: Vec<usize> = shown.iter().map(|shown| shown.table).collect();
+        let found = self.do_meet(&tables, &classes);
         self.meeting.known.borrow_mut().insert(shown.to_vec(), found);
         found
+    }
+
+    /// Whether a person of a case can be in some tables at once, in classes that have a record.
+    pub(super) fn can_be_in(&self, case: &Case, tables: &[usize], record: Option<u32>) -> bool {
+        let lacking = tables.iter().copied().filter(|&table| !self.meeting.columns[table].is_empty());
+        let places: Vec<(usize, u32)> = lacking.map(|table| (table, case.places[table])).collect();
+        if places.len() < 2 {
+            return true;
+        }
+        let key = (places, record);
+        if let Some(&known) = self.meeting.of_places.borrow().get(&key) {
+            return known;
+        }
+        let classes: Vec<Vec<u32>> = key
+            .0
+            .iter()
+            .map(|&(table, place)| {
+                let side = &self.sides[table];
+                let has = |class: u32, record: u32| side.rows_of(side.bucket_of[class as usize], record) > 0;
+                let own = side.places[place as usize].iter().copied();
+                own.filter(|&class| record.is_none_or(|record| has(class, record))).collect()
+            })
+            .collect();
+        let tables: Vec<usize> = key.0.iter().map(|(table, _)| *table).collect();
+        let found = self.do_meet(&tables, &classes);
+        self.meeting.of_places.borrow_mut().insert(key, found);
+        found
+    }
+
+    /// Whether some classes of tables, one of each, meet; or they are too many to be compared.
+    fn do_meet(&self, tables: &[usize], classes: &[Vec<u32>]) -> bool {
+        let is_too_much = classes.iter().fold(1usize, |all, own| all.saturating_mul(own.len())) > MEETING_MAX;
+        is_too_much || self.is_meeting(tables, classes, &mut Vec::new(), &HashMap::new())
     }
 
     /// Whether some class of each further table meets those that were chosen of the first; `left`
     /// are the values that these leave, by column.
     fn is_meeting(
         &self,
-        shown: &[Shown],
+        tables: &[usize],
         classes: &[Vec<u32>],
         chosen: &mut Vec<u32>,
         left: &HashMap<&'a str, Cover>,
     ) -> bool {
-        let Some(&Shown { table, .. }) = shown.get(chosen.len()) else { return true };
+        let Some(&table) = tables.get(chosen.len()) else { return true };
         let released = &self.tables.tables[table];
         classes[chosen.len()].iter().any(|&class| {
             // Parts of one bucketized table have the same classes.
-            let mut parts = shown.iter().zip(chosen.iter());
-            if parts.any(|(other, &of)| self.tables.tables[other.table].name == released.name && of != class) {
+            let mut parts = tables.iter().zip(chosen.iter());
+            if parts.any(|(&other, &of)| self.tables.tables[other].name == released.name && of != class) {
                 return false;
             }
             let mut left = left.clone();
@@ -220,7 +259,7 @@ impl<'a> Setting<'a> {
                 left.insert(&quasi.name, both);
             }
             chosen.push(class);
-            let found = self.is_meeting(shown, classes, chosen, &left);
+            let found = self.is_meeting(tables, classes, chosen, &left);
             chosen.pop();
             found
         })

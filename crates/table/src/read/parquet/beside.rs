@@ -12,8 +12,9 @@ use std::path::Path;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use super::super::source::open_file;
+use super::again::tail_again;
 use super::compact::{Compact, CompactValue};
-use super::page_headers::{pages_of, range_of};
+use super::page_headers::{ColumnPages, pages_of, range_of};
 use super::recount::{misstated, stated_columns};
 use super::writer::Writer;
 use super::{not_parquet, sizes};
@@ -62,6 +63,7 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
         found.push("has a footer that describes more than its columns".to_owned());
     }
     let end = length - TAIL_BYTES - footer.len() as u64;
+    let is_ours = writer == Writer::Hedgerow;
     let hidden = hidden_bytes(&mut file, &metadata, end).map_err(at_path)?;
     if hidden > 0 {
         found.push(format!("holds {hidden} bytes that belong to no column"));
@@ -70,16 +72,17 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     let stated = stated_columns(&footer);
     let mut stated = stated.as_slice();
     for group in metadata.row_groups() {
-        let pages = group.columns().iter().map(|column| pages_of(&mut file, column));
+        let pages = group.columns().iter().map(|column| pages_of(&mut file, column, is_ours));
         let pages: Option<Vec<_>> = pages.collect::<std::io::Result<_>>().map_err(at_path)?;
         let of_group = stated.split_off(..group.num_columns().min(stated.len())).unwrap_or_default();
         match pages {
             None => all_cells = false,
-            Some(pages) if writer.is_cluster() => {
-                misstated_columns += misstated(path, &file, group, of_group, &pages)?;
+            Some(pages) => {
+                if writer.is_cluster() {
+                    misstated_columns += misstated(path, &file, group, of_group, &pages)?;
+                }
                 pages_of_groups.push(pages);
             }
-            Some(_) => {}
         }
     }
     // A footer with a second list of groups has columns that no reader sees.
@@ -92,10 +95,27 @@ pub fn beside_cells(path: &Path) -> Result<Vec<String>, TableError> {
     if writer == Writer::Spark && all_cells && !sizes::are_true(&footer, &pages_of_groups) {
         found.push("states sizes or places that its columns do not have".to_owned());
     }
+    if is_ours && all_cells && !is_as_written(&mut file, &metadata, &pages_of_groups, end).map_err(at_path)? {
+        found.push("has a footer or headers of pages that `hedgerow` does not write".to_owned());
+    }
     if misstated_columns > 0 {
         found.push(format!("has statistics or indexes of {misstated_columns} columns that their cells contradict"));
     }
     Ok(found)
+}
+
+/// Whether a file of ours ends, from `end` on, as its columns and pages are written again.
+fn is_as_written(
+    file: &mut File,
+    metadata: &ParquetMetaData,
+    groups: &[Vec<ColumnPages>],
+    end: u64,
+) -> std::io::Result<bool> {
+    let Ok(Some(again)) = tail_again(metadata, groups, MAGIC_BYTES, end) else { return Ok(false) };
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(end))?;
+    file.read_to_end(&mut tail)?;
+    Ok(tail == again)
 }
 
 fn footer_of(file: &mut File, length: u64) -> std::io::Result<Option<Vec<u8>>> {

@@ -54,13 +54,19 @@ impl<'a> Hybrid<'a> {
         Ok(())
     }
 
-    /// Whether nothing is left but what fills the last group of eight.
+    /// Whether nothing is left but the zeros that fill the last group of eight.
     pub(super) fn is_spent(&self) -> bool {
-        let left = match &self.run {
-            Run::Repeated { left, .. } => *left,
-            Run::Packed { left, .. } => left.saturating_sub(7),
+        let is_at_end = match &self.run {
+            Run::Repeated { left, .. } => *left == 0,
+            Run::Packed { bytes, next, left } => {
+                let mut filled = Vec::new();
+                if *left < 8 {
+                    unpack(bytes, self.width, *next..*next + *left, &mut filled);
+                }
+                *left < 8 && filled.iter().all(|value| *value == 0)
+            }
         };
-        self.bytes.is_empty() && left == 0
+        self.bytes.is_empty() && is_at_end
     }
 
     fn next_run(&mut self) -> Option<Run<'a>> {

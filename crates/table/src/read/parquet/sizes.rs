@@ -6,7 +6,7 @@ use super::page_headers::ColumnPages;
 
 /// Whether a footer states the sizes and places that the columns have, group by group.
 pub(super) fn are_true(footer: &[u8], groups: &[Vec<ColumnPages>]) -> bool {
-    let rows = |group: &[ColumnPages]| group.first().map_or(0, cells);
+    let rows = |group: &[ColumnPages]| group.first().map_or(0, ColumnPages::cells);
     let all_rows: u64 = groups.iter().map(|group| rows(group)).sum();
     // Of the group and the column that are being read; before the first, there is none.
     let (mut group, mut column) = (None::<usize>, None::<usize>);
@@ -35,7 +35,7 @@ pub(super) fn are_true(footer: &[u8], groups: &[Vec<ColumnPages>]) -> bool {
             [4, 6] => is(sum(|column| column.bytes)),
             [4, 7] => is(group.map(|group| group as u64)),
             [4, 1, 2] => number == 0 || is(of_column.map(|column| column.start)),
-            [4, 1, 3, 5] => is(of_column.map(cells)),
+            [4, 1, 3, 5] => is(of_column.map(ColumnPages::cells)),
             [4, 1, 3, 6] => is(of_column.map(|column| column.plain_bytes)),
             [4, 1, 3, 7] => is(of_column.map(|column| column.bytes)),
             [4, 1, 3, 9] => is(of_column.and_then(|column| column.of_cells.first()).map(|page| page.place)),
@@ -53,8 +53,4 @@ pub(super) fn are_true(footer: &[u8], groups: &[Vec<ColumnPages>]) -> bool {
     let pages = |column: &ColumnPages| column.of_cells.len() as u64 + column.dictionaries;
     let mut counted = groups.iter().flatten().zip(counted.iter().flatten());
     are_true && rest == Some(0) && counted.all(|(column, &stated)| stated == 0 || stated == pages(column))
-}
-
-fn cells(column: &ColumnPages) -> u64 {
-    column.of_cells.iter().map(|page| page.cells).sum()
 }

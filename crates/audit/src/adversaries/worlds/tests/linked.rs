@@ -129,12 +129,18 @@ fn a_missing_value_may_be_any_where_no_table_fits_otherwise() {
         Made::new(&["a", "s"], &["a"], &[["0..2", "y"], ["0..2", "z"], ["2..9", "x"], ["2..9", ""], ["2..9", "y"]], 1);
     let two = Made::new(&["b", "s"], &["b"], &[["p", "x"], ["p", "y"], ["p", "z"], ["q", "x"], ["q", "y"]], 1);
     let people = table(&["a", "b"], &[["1", "p"], ["1", "q"], ["5", "p"], ["5", "p"], ["5", "q"]]);
-    // (1, q) cannot have z, so y; (1, p) has z.
-    assert_eq!(at_risk(&[&one, &two], &people), [0, 1, 4]);
+    // (1, q) cannot have z, so y; (1, p) has z. That a missing value may be any is supposed.
+    let found = attack(&named(&[&one, &two]), Some(&people));
+    assert_eq!(
+        (found.people_at_risk.as_slice(), &found.details["exact"]),
+        (&[0, 1, 4][..], &json!(false)),
+        "{found:?}"
+    );
+    assert!(found.notes.iter().any(|note| note.text.contains("may stand for any")), "{found:?}");
     let one = Made::new(&["a", "s"], &["a"], &[["0", "x"], ["0", ""]], 1);
     let two = Made::new(&["a", "s"], &["a"], &[["0", "x"], ["0", "y"]], 1);
     let people = table(&["a"], &[["0"], ["0"]]);
-    assert_eq!(at_risk(&[&one, &two], &people), [] as [u32; 0]);
+    assert_eq!(attack(&named(&[&one, &two]), Some(&people)).people_at_risk, [] as [u32; 0]);
 }
 
 /// A bucketized table: each row's cell and bucket, and by bucket how often each value of one

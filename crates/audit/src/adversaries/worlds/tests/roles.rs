@@ -114,3 +114,89 @@ fn a_label_that_covers_every_value_is_no_certainty() {
         assert_eq!(attacked("s", &[&one, &two], &people, columns), (vec![1], false));
     }
 }
+
+/// The first release alone exposes everyone who is in it; the second shows that two of the people
+/// were suppressed there. Who takes one of them to be in the first alone is certain of more.
+#[test]
+fn who_may_be_suppressed_in_one_of_several_releases_is_not_decided() {
+    let one = Made::new(&["a", "s"], &["a"], &[["0", "q"]], 1);
+    let two = Made::new(&["b", "s"], &["b"], &[["x", "p"], ["x", "r"], ["y", "q"]], 1);
+    let people = table(&["a", "b"], &[["0", "x"], ["0", "x"], ["0", "y"]]);
+    let one = Released { suppressed: 2, ..one.released("1") };
+    let alone = attack(&[one], Some(&people));
+    assert_eq!((alone.people_at_risk.as_slice(), &alone.details["exact"]), (&[0, 1, 2][..], &json!(true)), "{alone:?}");
+    let both = attack(&[one, two.released("2")], Some(&people));
+    assert_eq!((both.people_at_risk.as_slice(), &both.details["exact"]), (&[2][..], &json!(false)), "{both:?}");
+    assert!(both.notes.iter().any(|note| note.text.contains("suppressed rows of any")), "{both:?}");
+}
+
+/// The one row of the first release is of the first person, as the column tells by which the second
+/// release describes people: nothing follows of the other one.
+#[test]
+fn a_value_that_a_known_column_denies_is_not_certain() {
+    let one = Made::new(&["a", "b", "c", "s"], &["b"], &[["2", "1", "0", "s0"]], 1);
+    let two = Made::new(&["a", "c"], &["a"], &[["0", "1"], ["*", "0"]], 1);
+    let people = table(&["a", "b"], &[["2", "1"], ["0", "1"]]);
+    assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![0], false));
+}
+
+/// The third person would be the row of `s1`, whose `c` is not theirs: they are not in the first
+/// release, and either row can be the second person's.
+#[test]
+fn a_release_that_cannot_have_everyone_as_they_are_known_has_not_everyone() {
+    let one = [["-1..2", "0", "s1"], ["2..4", "0", "s0"], ["1", "0", "s0"]];
+    let one = Made::new(&["a", "c", "s"], &["a"], &one, 1);
+    let two = Made::new(&["a", "c", "s"], &["a", "c"], &[["3", "0", "s0"], ["0", "1", "s1"]], 1);
+    let with = table(&["a", "c", "s"], &[["3", "0", "s0"], ["1", "0", "s0"], ["0", "1", "s1"]]);
+    let without = table(&["a", "c"], &[["3", "0"], ["1", "0"], ["0", "1"]]);
+    for people in [&with, &without] {
+        assert_eq!(attacked("s", &[&one, &two], people, Columns::All), (vec![0, 2], false));
+    }
+}
+
+/// No person is in both releases, whose labels of `a` have no value in common: the row of the
+/// second says nothing of who is in the first.
+#[test]
+fn releases_whose_labels_have_nothing_in_common_have_no_person_in_common() {
+    let one = Made::new(&["a", "c", "s"], &["a"], &[["1..3", "1", "s1"], ["1..3", "0", "s0"]], 1);
+    let two = Made::new(&["a", "c"], &["a"], &[["0", "1"]], 1);
+    let people = table(&["s"], &[["s0"], ["s1"]]);
+    let tables = [one.released("1"), Released { suppressed: 1, ..two.released("2") }];
+    let found = attack_with(&tables, Some(&people), Columns::All);
+    assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+    // What the first alone says is so all the same.
+    let one = Made::new(&["a", "c", "s"], &["a"], &[["1..3", "1", "s1"], ["1..3", "0", "s1"]], 1);
+    let found = attack_with(&[one.released("1"), tables[1]], Some(&people), Columns::All);
+    assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[1][..], &json!(false)), "{found:?}");
+}
+
+/// The column `c` changed in between, so that no table fits both releases: each alone exposes the
+/// two people, and that is said, though their rows cannot be linked.
+#[test]
+fn what_one_release_alone_exposes_is_said_beside_one_that_contradicts_it() {
+    let one = Made::new(&["a", "c", "s"], &["a"], &[["0", "m", "x"], ["1", "n", "y"]], 1);
+    let two = Made::new(&["b", "c", "s"], &["b"], &[["p", "k", "x"], ["q", "l", "y"]], 1);
+    let people = table(&["a", "b"], &[["0", "p"], ["1", "q"]]);
+    assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![0, 1], false));
+}
+
+/// Both releases have a row of `s1` that fits the person, with values of `a` that differ: they are
+/// not in both, and which of the two they are in is not known.
+#[test]
+fn rows_whose_labels_have_nothing_in_common_are_not_one_person() {
+    let one = Made::new(&["a", "b", "s"], &["a", "b"], &[["0", "x", "s0"], ["1", "x", "s1"]], 1);
+    let two = Made::new(&["a", "b", "s"], &["a", "b"], &[["0", "x", "s1"], ["1", "x", "s2"]], 1);
+    let people = table(&["b"], &[["x"]]);
+    assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![], false));
+}
+
+/// To an attacker who knows `b`, the first two people are not in the class `x0` of the first
+/// release: the second has one class that fits them, and it is of `x1`.
+#[test]
+fn one_class_of_a_release_tells_which_class_of_another_is_shown() {
+    let one = Made::new(&["b", "s"], &["b"], &[["x0", "s1"], ["x0", "s2"], ["x1", "s0"], ["x1", "s2"]], 1);
+    let two = [["3", "x1", "s0"], ["3", "x1", "s2"], ["0", "x0", "s1"], ["0", "x0", "s2"]];
+    let two = Made::new(&["a", "b", "s"], &["a", "b"], &two, 1);
+    let people = table(&["a"], &[["3"], ["3"], ["0"], ["0"]]);
+    assert_eq!(attacked("s", &[&one, &two], &people, Columns::All).0, [0; 0]);
+}

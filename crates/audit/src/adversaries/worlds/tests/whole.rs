@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 use self::made::{Made, Opened, Role, made, opened, person};
 use self::oracle::{Oracle, Use};
 use super::*;
-use crate::testing::seeds;
+use crate::testing::{failing, seeds};
 
 const COLUMNS: [&str; 5] = ["a", "b", "c", "s", "t"];
 const S: usize = 3;
@@ -91,10 +91,11 @@ impl Setting {
         known
     }
 
-    fn oracle(&self, known: Vec<[Option<&'static str>; 5]>, uses: Vec<Use>) -> Oracle<'_> {
+    /// `is_any` says that a missing value of `s` may be any.
+    fn oracle(&self, known: Vec<[Option<&'static str>; 5]>, uses: Vec<Use>, is_any: bool) -> Oracle<'_> {
         let fits = |made: &Made| known.iter().map(|person| !made.fitting(person).is_empty()).collect();
         let fits = self.tables.iter().map(fits).collect();
-        Oracle { tables: &self.tables, known, uses, fits }
+        Oracle { tables: &self.tables, known, uses, fits, is_any }
     }
 
     /// Whether one value is left to a person, and theirs where the list has it.
@@ -147,12 +148,18 @@ impl Setting {
             let all = [Use::Everyone, Use::Target, Use::Not];
             uses = uses.iter().flat_map(|own| all.map(|next| [&own[..], &[next]].concat())).collect();
         }
-        uses.iter().any(|uses| {
-            values.iter().any(|values| {
-                let known = self.known(&more, Some((person, values)));
-                self.is_exposed(person, self.oracle(known, uses.clone()).left(person).as_ref())
-            })
-        })
+        let ways = uses.iter().flat_map(|uses| values.iter().map(move |values| (uses, values)));
+        let follows = |(uses, values): (&Vec<Use>, &Vec<&'static str>), is_any: bool| {
+            let known = self.known(&more, Some((person, values)));
+            self.is_exposed(person, self.oracle(known, uses.clone(), is_any).left(person).as_ref())
+        };
+        ways.clone().any(|way| follows(way, false)) || !self.is_whole() && ways.clone().any(|way| follows(way, true))
+    }
+
+    /// Whether some world fits all tables.
+    fn is_whole(&self) -> bool {
+        let oracle = self.oracle(self.known(&[], None), vec![Use::Everyone; self.tables.len()], false);
+        (0..self.people.len()).all(|person| oracle.left(person).is_some())
     }
 
     fn examine(&self, seen: &mut Seen) {
@@ -166,7 +173,7 @@ impl Setting {
         };
         let people = 0..self.people.len();
         let lacked = if self.columns == Columns::All { self.lacked() } else { Vec::new() };
-        let oracle = self.oracle(self.known(&lacked, None), vec![Use::Everyone; all.len()]);
+        let oracle = self.oracle(self.known(&lacked, None), vec![Use::Everyone; all.len()], false);
         let left: Vec<Option<BTreeSet<&str>>> = people.clone().map(|person| oracle.left(person)).collect();
         let exposed: Vec<u32> = people
             .filter(|&person| self.is_exposed(person, left[person].as_ref()))
@@ -177,11 +184,14 @@ impl Setting {
         for &person in at_risk.iter().filter(|person| !exposed.contains(person)) {
             assert!(self.can_follow(person as usize), "nothing leaves one value to {person}: {}", say());
         }
-        // A release more hides no person whom the others expose.
+        // A release more hides no person whom the others expose, unless it shows that they are not
+        // in all of these.
+        let oracle = self.oracle(self.known(&lacked, None), vec![Use::Target; all.len()], false);
+        let can_be_in_all = |person: &&u32| oracle.left(**person as usize).is_some();
         for without in all.iter().filter(|_| is_exact && all.len() > 1) {
             let others: Vec<usize> = all.iter().copied().filter(|table| table != without).collect();
             let Some((_, fewer, _)) = self.attack(&others) else { continue };
-            let is_found = fewer.iter().all(|person| at_risk.contains(person));
+            let is_found = fewer.iter().filter(can_be_in_all).all(|person| at_risk.contains(person));
             assert!(is_found, "without {without} {fewer:?} are at risk, else {at_risk:?}: {}", say());
         }
         let is_whole = left.iter().all(Option::is_some);
@@ -189,7 +199,12 @@ impl Setting {
         if is_exact && is_whole && lacked.is_empty() && !self.listed.contains(&S) {
             assert_eq!(at_risk, exposed, "{}", say());
             let is_said = left.iter().flatten().all(|left| !left.contains("?"));
-            assert!(!is_said || findings[0].effective_l == sizes.min(), "{left:?}: {}", say());
+            // Who is in a release and not listed counts as well.
+            let is_so = match findings[0].details.contains_key("gone") {
+                true => findings[0].effective_l <= sizes.min(),
+                false => findings[0].effective_l == sizes.min(),
+            };
+            assert!(!is_said || is_so, "{left:?}: {}", say());
         }
         seen.exact += u32::from(is_exact);
         seen.exposed += u32::from(!exposed.is_empty());
@@ -207,8 +222,9 @@ fn every_table_that_fits_agrees_where_columns_have_several_roles() {
     let mut seen = Seen::default();
     let seeds = seeds(wanted.unwrap_or(1000));
     let all = seeds.end - seeds.start;
-    seeds.for_each(|seed| Setting::new(seed).examine(&mut seen));
+    let failed = failing(seeds, |seed| Setting::new(seed).examine(&mut seen));
     println!("{all} settings, {seen:?}");
+    assert!(failed.is_empty(), "seeds {failed:?}");
     let counts = [seen.exact, seen.exposed, seen.exact_and_exposed, seen.lacked, seen.suppressed, seen.counted];
     assert!(all < 1000 || counts.iter().all(|&count| count > 30), "{seen:?}");
 }

@@ -25,6 +25,8 @@ pub(super) struct Oracle<'a> {
     pub(super) uses: Vec<Use>,
     /// By table and person, whether some row fits them.
     pub(super) fits: Vec<Vec<bool>>,
+    /// A missing value of `s` may be any.
+    pub(super) is_any: bool,
 }
 
 impl Oracle<'_> {
@@ -90,7 +92,9 @@ impl Oracle<'_> {
             let known = self.known[person][column];
             known.is_none_or(|known| known == value)
                 && places().all(|((row, given), made)| {
-                    made.says(row, column, value) && (column != S || given.is_none_or(|given| given == value))
+                    let is_any = |said: &str| self.is_any && column == S && said.is_empty();
+                    (made.says(row, column, value) || is_any(&made.rows[row][column]))
+                        && (column != S || given.is_none_or(|given| given == value || is_any(given)))
                 })
         };
         if !(0..5).all(|column| domain(column).iter().any(|value| can_have(column, value))) {

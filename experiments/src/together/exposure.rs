@@ -219,7 +219,8 @@ fn claims(Measured { matching, by_custodians, by_k, passed }: &Measured) -> Vec<
     ]
 }
 
-/// What three nodes in the ring were passed, and how many people they hold together.
+/// The words that three nodes in the ring were passed, and the number of people that they hold
+/// together.
 fn between_nodes(scale: Scale) -> Result<(PassedOn, usize), Trouble> {
     let adult = Adult::new(scale)?;
     let rows = adult.table.rows;

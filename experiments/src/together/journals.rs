@@ -1,9 +1,10 @@
-//! What three nodes were passed in the ring while they found classes, from their journals: what it
-//! tells a successor alone, and both neighbors of a node together.
+//! The words that three nodes were passed in the ring while they found classes, from their
+//! journals: what these tell a successor alone, and both neighbors of a node together.
 //!
 //! Nodes find classes by sums alone: of counts of rows, and of flags, which are any number where
-//! they are raised. The node that begins adds a mask to every sum. Who began and who came next
-//! follows from the words: those of one sum grow around the ring by what each node adds.
+//! they are raised and 0 where not. The node that begins adds a mask to every sum. Who began and
+//! who came next follows from the words: those of one sum grow around the ring by what each node
+//! adds.
 
 use hedgerow_report::pictures::NumberCell;
 
@@ -17,7 +18,7 @@ pub(super) struct PassedOn {
     /// Those that can be a count of a predecessor's own rows.
     pub(super) countable: u64,
     /// Terms that the two nodes added that did not begin, and those of them that are counts of
-    /// their rows where both neighbors put together what they saw.
+    /// rows, at least one, where both neighbors put together what they saw.
     pub(super) terms: u64,
     pub(super) shown_to_both: u64,
 }
@@ -30,7 +31,7 @@ pub(super) fn counted(heard: &[Vec<u64>; 3], rows: u64) -> Result<PassedOn, Trou
     }
     let counts = |before: &[u64], after: &[u64]| {
         let added = before.iter().zip(after).map(|(before, after)| after.wrapping_sub(*before));
-        added.filter(|&added| added <= rows).count() as u64
+        added.filter(|added| (1..=rows).contains(added)).count() as u64
     };
     // The second, the third and the first, who hears the whole sum.
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -58,7 +59,7 @@ pub(super) fn nothing_alone(passed: &PassedOn) -> ClaimOutcome {
     if *countable == 0 { Ok(()) } else { Err(format!("{countable} of {words} words can be")) }
 }
 
-/// What is left are flags that are raised. Of words that are not sums, none would be a count.
+/// The rest are counts of 0 and flags. Of words that are not sums, none would be a count.
 pub(super) fn counts_together(passed: &PassedOn) -> ClaimOutcome {
     let PassedOn { terms, shown_to_both, .. } = passed;
     if *shown_to_both > 0 { Ok(()) } else { Err(format!("none of {terms} terms")) }
@@ -75,12 +76,12 @@ mod tests {
         let second = vec![mask + 7, mask];
         let third = vec![mask + 9, mask];
         let first = vec![mask + 12, mask / 3];
-        let expected = PassedOn { words: 6, countable: 0, terms: 4, shown_to_both: 3 };
+        let expected = PassedOn { words: 6, countable: 0, terms: 4, shown_to_both: 2 };
         for heard in [[&second, &third, &first], [&first, &second, &third], [&third, &first, &second]] {
             assert_eq!(counted(&heard.map(Clone::clone), 100).unwrap(), expected);
         }
         let bare = counted(&[vec![7, 0], vec![9, 0], vec![12, mask]], 100).unwrap();
-        assert_eq!((bare.countable, bare.shown_to_both), (5, 3), "without a mask");
+        assert_eq!((bare.countable, bare.shown_to_both), (5, 2), "without a mask");
         assert!(nothing_alone(&bare).is_err() && nothing_alone(&expected).is_ok());
         assert!(counted(&[vec![], vec![], vec![]], 100).is_err() && counted(&[vec![1], vec![], vec![1]], 100).is_err());
     }

@@ -14,12 +14,9 @@ use crate::claim::Claim;
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::sample::below;
 
-/// Rule sets for each point: the means of five differ by more than the factor that is claimed.
-const RUNS: usize = 20;
-
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let texas = Texas::new(scale);
-    let runs = scale.of(RUNS, 2);
+    let runs = scale.of(5, 2);
     let [a, b, c, d, e] = COLUMNS;
     let mut table = numbers(["known attributes", a, b, c, d, e]);
     let mut losses = Losses::new();

@@ -78,6 +78,9 @@ pub(crate) fn record(parts: &[RecordPart], scale: Scale) -> String {
         "The data has the papers' sizes, unless a section says that it is of a quick run.\n\n",
         "The data of this run is smaller than the papers'; every section states its size.\n\n",
     ));
+    text.push_str(
+        "Seconds are those of the machine and the build that ran a section, beside whatever else ran there.\n\n",
+    );
     text.push_str("| experiment | of | verdict |\n|---|---|---|\n");
     parts.iter().for_each(|part| text.push_str(&part.summary));
     parts.iter().for_each(|part| text.push_str(&part.section));

@@ -80,6 +80,30 @@ mod tests {
         assert_eq!((papers.len(), recorded.len()), (experiments().len(), experiments().len()));
     }
 
+    /// An outcome among the numbers could be changed as a whole, whatever decides it.
+    #[test]
+    fn what_is_measured_has_numbers_and_no_outcomes() {
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut read = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                let is_field = |line: &&str| line.starts_with("    ") && line.ends_with(": ClaimOutcome,");
+                let fields: Vec<&str> = text.lines().filter(is_field).map(str::trim).collect();
+                // A claim has its own.
+                let expected = if path.ends_with("claim.rs") { &["outcome: ClaimOutcome,"][..] } else { &[] };
+                assert_eq!(fields, expected, "{}", path.display());
+                read += 1;
+            }
+        }
+        assert!(read > 40, "{read} files");
+    }
+
     #[test]
     #[should_panic(expected = "wrong numbers for: b")]
     fn a_claim_without_wrong_numbers_is_refused() {

@@ -69,12 +69,7 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
             table.rows.push([names, numbers].concat());
         };
         let x = place as f64;
-        let rule = |model: &str| format!("[[rule]]\nprotect = \"{sensitive}\"\nrequire = {{ model = {model} }}\n");
-        let ways = [
-            ("cloned", String::new(), CLONE),
-            ("buckets, l = 2", rule("\"frequency-l-diversity\", l = 2"), "method = \"anatomy\"\n"),
-        ];
-        for (way, (name, rules, settings)) in ways.iter().enumerate() {
+        for (way, [name, rules, settings]) in ways(sensitive).iter().enumerate() {
             let found = definetti(&census, &folder, sensitive, rules, settings)?;
             let curves = if way == 0 { &mut measured.cloned } else { &mut measured.buckets };
             let [accuracy, baseline] = found;
@@ -89,7 +84,7 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         let curve = |how: &str| Curve::new(format!("{sensitive}{how}"));
         let (mut at_risk, mut gained, mut cloned_gained) = (curve(""), curve(""), curve(", cloned"));
         for &t in scale.of(&TS[..], &[0.4, 0.8]) {
-            let rules = rule(&format!("\"t-closeness\", t = {t}, distance = \"equal\""));
+            let rules = rule(sensitive, &format!("\"t-closeness\", t = {t}, distance = \"equal\""));
             let [risk, gain] = composed(&census, &folder, sensitive, &people, &rules)?;
             row("t-close", t, "composition, people at risk", &risk, f64::NAN);
             row("t-close", t, "composition, θ", &gain, f64::NAN);
@@ -180,6 +175,16 @@ fn knowing(tables: u64) -> [u64; 2] {
 fn some_at_risk(curve: &Curve) -> ClaimOutcome {
     let most = curve.points.iter().map(|point| point.1.mean()).fold(0.0, f64::max);
     if most > 0.0 { Ok(()) } else { Err(format!("{}: nobody at any t", curve.name)) }
+}
+
+fn rule(sensitive: &str, model: &str) -> String {
+    format!("[[rule]]\nprotect = \"{sensitive}\"\nrequire = {{ model = {model} }}\n")
+}
+
+/// What the deFinetti attack is tried on: a name, rules and settings.
+fn ways(sensitive: &str) -> [[String; 3]; 2] {
+    let buckets = rule(sensitive, "\"frequency-l-diversity\", l = 2");
+    [["cloned", "", CLONE], ["buckets, l = 2", &buckets, "method = \"anatomy\"\n"]].map(|way| way.map(str::to_owned))
 }
 
 /// How often the attack and the baseline are right about the people in each publisher's table.
@@ -273,6 +278,7 @@ pub(super) mod tests {
     use hedgerow_table::Ratio;
 
     use super::*;
+    use crate::adults::adults;
     use crate::wrong::every_claim_can_fail;
 
     /// Of six people two have each of three values. One release has a class with the first value
@@ -292,6 +298,31 @@ pub(super) mod tests {
         assert!(classes.iter().all(|class| is_close(0.34, class) && !is_close(0.33, class)));
         let [one, other] = classes.map(|class| class.map(|(value, rows)| (value, f64::from(rows))));
         assert_eq!(confidences(&[&one[..], &other[..]]), [(0, 1.0)]);
+    }
+
+    /// Everyone's occupation is their education: whatever an attack can learn, it can learn here.
+    #[test]
+    fn buckets_disclose_occupations_that_follow_from_education_and_clones_do_not() {
+        let (header, people) = adults(1500).unwrap();
+        let place = |name: &str| header.trim_end().split(',').position(|one| one == name).unwrap();
+        let [education, occupation] = ["education", "occupation"].map(place);
+        let planted = |line: &String| {
+            let mut cells: Vec<&str> = line.trim_end().split(',').collect();
+            cells[occupation] = cells[education];
+            cells.join(",") + "\n"
+        };
+        let planted: Vec<String> = people.iter().map(planted).collect();
+        let folder = Folder::new().unwrap();
+        let source = folder.write("planted.csv", &header, &[&planted]).unwrap();
+        let right = |[_, rules, settings]: [&str; 3]| {
+            let found = attacked(&folder, &source, "occupation", rules, settings, Adversary::Definetti).unwrap();
+            ["true_accuracy", "true_baseline"].map(|key| number(&found, key).unwrap())
+        };
+        let [clones, buckets] = ways("occupation");
+        let [attack, baseline] = right(buckets.each_ref().map(String::as_str));
+        assert!(attack > baseline + 0.3, "buckets: {attack} and {baseline}");
+        let [attack, baseline] = right(clones.each_ref().map(String::as_str));
+        assert!((attack - baseline).abs() < 1e-9, "clones: {attack} and {baseline}");
     }
 
     #[test]

@@ -9,11 +9,15 @@
 //! mean over all claims, those about sums included.
 //!
 //! Answering a query is the union of algorithm 5 over the anonymized tuples that match, with their
-//! duplicates, and `r` dummy tuples among all anonymized ones. Both are runs of the machines that
-//! nodes run (`profile = "baseline"`), listened to at every successor. The paper does not say which
-//! exposure it draws. Here the loss is that of the whole set, over all positions (its equation 5);
-//! item exposure of the leader, the worst case, is a column beside it. Query 1 selects by age 55,
-//! query 2 by age 55 and country 26, which is Mexico when countries are numbered by their names.
+//! duplicates, and `r` dummy tuples among all anonymized ones. Both are runs of the ring's machines
+//! in one process, listened to at every successor. The paper does not say which exposure it draws.
+//! Here the loss is that of the whole set, over all positions (its equation 5); item exposure of
+//! the leader, the worst case, is a column beside it. Query 1 selects by age 55, query 2 by age 55
+//! and country 26, which is Mexico when countries are numbered by their names.
+//!
+//! Between nodes (`profile = "baseline"`) the ring's machine finds classes by sums alone, and
+//! queries are answered by sums in place of unions. What three nodes were passed is counted from
+//! their journals ([`super::journals`]).
 
 use std::collections::BTreeSet;
 
@@ -25,8 +29,9 @@ use rand::{Rng, SeedableRng};
 
 use super::adult::Adult;
 use super::algorithm_1::{Divided, Items, divide, extremes};
-use super::picture;
+use super::journals::{self, PassedOn};
 use super::ring::{self, Claims, Exposed, OwnTerms};
+use super::{nodes, picture};
 use crate::claim::Claim;
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::sample::{Curve, Sample, below, nearly_agree};
@@ -71,6 +76,8 @@ struct Measured {
     matching: [u64; 2],
     by_custodians: Over,
     by_k: Over,
+    /// By three nodes, at [`FIXED_K`].
+    passed: PassedOn,
 }
 
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
@@ -92,7 +99,9 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let wanted = [adult.place("age", AGE)?, adult.place("native-country", COUNTRY)?];
     let people = AdultPlaces::new(&adult)?;
     let matching = [people.matching(&wanted[..1]), people.matching(&wanted)];
-    let mut measured = Measured { matching, by_custodians: Over::new(), by_k: Over::new() };
+    let (passed, between) = between_nodes(scale)?;
+    table.rows.push(journals::row(&passed, FIXED_K));
+    let mut measured = Measured { matching, by_custodians: Over::new(), by_k: Over::new(), passed };
     let points: BTreeSet<(usize, u64)> = CUSTODIANS
         .map(|custodians| (custodians, FIXED_K))
         .into_iter()
@@ -152,14 +161,16 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let setting = format!(
         "{}; dealt anew {dealings} times for each point, with {unions} answers of each query to each; k = {FIXED_K} or {FIXED_CUSTODIANS} \
          custodians where these do not vary; algorithm 1 as printed, listened to at up to {SETS_MAX} of the sets that it divides, spread over \
-         the recursion, and the union of anonymized tuples with duplicates, by the ring as nodes run it. The paper \
-         prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
-        adult.setting()?
+         the recursion, and the union of anonymized tuples with duplicates, by the machines of the ring in one process. Beside them \
+         three nodes in the ring, with mutual TLS over loopback, find the classes of {} people, by sums alone; what each was passed is in \
+         its journal. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
+        adult.setting()?,
+        between
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
 }
 
-fn claims(Measured { matching, by_custodians, by_k }: &Measured) -> Vec<Claim> {
+fn claims(Measured { matching, by_custodians, by_k, passed }: &Measured) -> Vec<Claim> {
     // Without dummy items the leader's successor always learns the set: k has no part in it.
     let with_dummies = |set: &[Curve; 3]| all(set[1..].iter().map(Curve::falls));
     let alone = |over: &Over, others: fn(f64) -> f64| {
@@ -195,7 +206,26 @@ fn claims(Measured { matching, by_custodians, by_k }: &Measured) -> Vec<Claim> {
             "in the worst case, for single items of the leader, a query without dummy items loses more among more custodians",
             all([by_custodians.item[0][0].rises(), by_custodians.item[1][0].rises()]),
         ),
+        Claim::ours(
+            "between three nodes, no word that a node was passed can be a count of its predecessor's own rows",
+            journals::nothing_alone(passed),
+        )
+        .at_any_size(),
+        Claim::ours(
+            "both neighbors of a node put together learn counts of its rows",
+            journals::counts_together(passed),
+        )
+        .at_any_size(),
     ]
+}
+
+/// The words that three nodes in the ring were passed, and the number of people that they hold
+/// together.
+fn between_nodes(scale: Scale) -> Result<(PassedOn, usize), Trouble> {
+    let adult = Adult::new(scale)?;
+    let rows = adult.table.rows;
+    let most = rows.div_ceil(nodes::NAMES.len()) as u64;
+    Ok((journals::counted(&nodes::heard_by_nodes(FIXED_K, &adult.table)?, most)?, rows))
 }
 
 /// Adult by places in the order of each attribute.
@@ -296,9 +326,10 @@ pub(super) mod tests {
     pub(in crate::together) fn turned() -> Vec<String> {
         let falling = Curve::exact("c", &[(5.0, 0.2), (50.0, 0.1)]);
         let by_custodians = over([3.0, 20.0], [1.0 / 2.0, 1.0 / 19.0]);
+        let passed = PassedOn { words: 30, countable: 0, terms: 20, shown_to_both: 12 };
         let by_k = Over { finding: falling, ..over([5.0, 50.0], [0.25; 2]) };
         every_claim_can_fail(
-            &Measured { matching: [386, 2], by_custodians, by_k },
+            &Measured { matching: [386, 2], by_custodians, by_k, passed },
             claims,
             &[
                 ("query 1 selects", |of| of.matching[0] = 385),
@@ -316,6 +347,8 @@ pub(super) mod tests {
                 ("dummy items lower", |of| of.by_k.set[1][2].points[0].1 = Sample::exact(0.4)),
                 ("without dummy items", |of| of.by_k.set[0][0].points[1].1 = Sample::exact(0.3)),
                 ("in the worst case", |of| of.by_custodians.item[1][0].points[1].1 = Sample::exact(0.1)),
+                ("between three nodes", |of| of.passed.countable = 1),
+                ("both neighbors", |of| of.passed.shown_to_both = 0),
             ],
         )
     }

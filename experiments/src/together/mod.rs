@@ -6,6 +6,7 @@ mod algorithm_1;
 mod classes;
 mod exposure;
 mod item_exposure;
+mod journals;
 mod nodes;
 mod ring;
 mod set_exposure;

@@ -11,17 +11,21 @@ use std::time::{Duration, Instant};
 
 use hedgerow_node::daemon;
 use hedgerow_node::demo::free_ports;
+use hedgerow_node::disk::read_journal;
+use hedgerow_node::journal::What;
 use hedgerow_node::keys::{Party, make_trial};
 use hedgerow_node::operator::{self, Request};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::declared_table;
+use hedgerow_smc::OpenedKind;
 use hedgerow_table::{Codes, Column, Domain, Table};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::adult::alone;
 use crate::experiment::Trouble;
 
-const NAMES: [&str; 3] = ["north", "south", "west"];
+pub(super) const NAMES: [&str; 3] = ["north", "south", "west"];
 const SETTINGS: &str = "profile = \"baseline\"\ndeadlines = { silence-s = 600 }\n";
 const OPERATOR: &str = "experiment";
 
@@ -62,6 +66,45 @@ pub(super) fn by_one(k: u64, table: &Table) -> Result<Vec<u64>, Trouble> {
 
 /// Sizes of the classes that three nodes publish, who hold the rows in turn.
 pub(super) fn by_nodes(k: u64, table: &Table) -> Result<Vec<u64>, Trouble> {
+    let federation = published(k, table)?;
+    sizes(&federation.nodes.homes[0].join("data/epochs/1/release/data.csv"))
+}
+
+/// By node, what its predecessor passed on while classes were found, one sum after the other: what
+/// the journals say of the same run.
+pub(super) fn heard_by_nodes(k: u64, table: &Table) -> Result<[Vec<u64>; 3], Trouble> {
+    let federation = published(k, table)?;
+    let mut heard = [const { Vec::new() }; 3];
+    for (words, home) in heard.iter_mut().zip(&federation.nodes.homes) {
+        read_journal(&home.join("data"), |row| {
+            if row.record.what == What::Disclosed {
+                passed_on(&row.record.detail.value(), words);
+            }
+            Ok(())
+        })
+        .map_err(|error| error.to_string())?;
+    }
+    Ok(heard)
+}
+
+/// The words of one round of the step in which classes are found.
+fn passed_on(round: &Value, words: &mut Vec<u64>) {
+    let entries = round["entries"].as_array().filter(|_| round["step"] == "classes");
+    for entry in entries.into_iter().flatten() {
+        if entry["kind"] == OpenedKind::PassedOn.describe() {
+            words.extend(entry["values"].as_array().into_iter().flatten().filter_map(Value::as_u64));
+        }
+    }
+}
+
+/// Nodes that have published, and their folder.
+struct Federation {
+    nodes: Nodes,
+    // Removed once the nodes have ended.
+    _folder: TempDir,
+}
+
+fn published(k: u64, table: &Table) -> Result<Federation, Trouble> {
     let folder = tempfile::tempdir()?;
     let ports = free_ports(NAMES.len())?;
     let party = |(name, port): (&&str, u16)| Party::custodian(*name, format!("127.0.0.1:{port}"));
@@ -88,7 +131,7 @@ pub(super) fn by_nodes(k: u64, table: &Table) -> Result<Vec<u64>, Trouble> {
             return Err(format!("{name} says: {ended}").into());
         }
     }
-    sizes(&nodes.homes[0].join("data/epochs/1/release/data.csv"))
+    Ok(Federation { nodes, _folder: folder })
 }
 
 /// Rows of a release that look alike are a class: by strict cuts no two classes do.

@@ -1,8 +1,8 @@
 //! The ring protocols of the paper with a successor that listens: what each gains over what the
 //! result tells anyway. The protocols are algorithm 3 for extremes, the masked sum of section 4.2,
 //! by which medians are found, and algorithm 5 for the union of items, which keeps duplicates. They
-//! are run by the machines of `crates/smc`, as nodes run them; here the claims about what is passed
-//! on are counted.
+//! are run by the machines of `crates/smc`, of which nodes run those for sums and largest values;
+//! here the claims about what is passed on are counted.
 
 use std::sync::Arc;
 

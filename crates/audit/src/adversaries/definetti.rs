@@ -167,10 +167,13 @@ fn learn(classes: &ReleasedClasses, sensitive: &SensitiveCounts) -> Vec<Belief> 
     beliefs
 }
 
-/// ln P(label | value) of every attribute, smoothed by one row, by label and then by value.
+/// ln P(label | value) of every attribute, by label and then by value, smoothed by as many rows as
+/// there are labels. These have the labels as often as the whole table: with each label once,
+/// values of few rows would seem to go with rare labels, where nothing goes with anything.
 fn likelihoods(classes: &ReleasedClasses, sensitive: &SensitiveCounts, beliefs: &[Belief]) -> Vec<Vec<f64>> {
     let values = sensitive.values.len();
     let totals = sensitive.totals();
+    let all = classes.sizes.iter().map(|&size| f64::from(size)).sum::<f64>();
     let of_attribute = |(attribute, quasi): (usize, &hedgerow_release::classes::QuasiLabels)| {
         let mut rows = vec![0.0; quasi.labels.len() * values];
         for belief in beliefs {
@@ -182,9 +185,14 @@ fn likelihoods(classes: &ReleasedClasses, sensitive: &SensitiveCounts, beliefs: 
                 }
             }
         }
+        let mut of_label = vec![0.0; quasi.labels.len()];
+        for (class, &size) in classes.sizes.iter().enumerate() {
+            of_label[classes.cells(class)[attribute] as usize] += f64::from(size) / all;
+        }
         let labels = quasi.labels.len() as f64;
         for (index, rows) in rows.iter_mut().enumerate() {
-            *rows = ((*rows + 1.0) / (totals[index % values] as f64 + labels)).ln();
+            let smoothing = labels * of_label[index / values];
+            *rows = ((*rows + smoothing) / (totals[index % values] as f64 + labels)).ln();
         }
         rows
     };
@@ -220,7 +228,8 @@ fn reweigh(classes: &ReleasedClasses, belief: &mut Belief, likelihoods: &[Vec<f6
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_table::Cover;
+    use hedgerow_release::cloned::{CloneClass, Cloned, OfAttribute, SubClass};
+    use hedgerow_table::{Cover, Domain};
 
     use super::*;
 
@@ -281,6 +290,58 @@ mod tests {
         assert_eq!(found.details["true_accuracy"], json!(10.0 / 15.0));
         let baseline = found.details["true_baseline"].as_f64().unwrap();
         assert!(baseline < 10.0 / 15.0, "{baseline}");
+    }
+
+    /// A class of men, a class of women and one of as many of both, by their counts of three
+    /// values.
+    fn clones(men: [u32; 3], women: [u32; 3]) -> ReleasedClasses {
+        let part = |men: u64, women: u64| {
+            let categories = [(0, women), (1, men)].into_iter().filter(|&(_, count)| count > 0).collect();
+            let sex = OfAttribute { categories, ..OfAttribute::default() };
+            SubClass { number: 1, tuples: men + women, counterfeits: 0, attributes: vec![sex] }
+        };
+        let values = |counts: [u32; 3]| (0..).zip(counts).filter(|&(_, count)| count > 0).collect();
+        let both: Vec<u32> = men.iter().zip(&women).map(|(men, women)| men + women).collect();
+        let [of_men, of_women]: [u64; 2] =
+            [men, women].map(|counts| counts.iter().map(|&count| u64::from(count)).sum());
+        let class = |number: i64, values: Vec<(u32, u32)>, sub_classes: Vec<SubClass>| CloneClass {
+            number,
+            values,
+            sub_classes,
+        };
+        let both = values([both[0], both[1], both[2]]);
+        let classes = vec![
+            class(1, values(men), vec![part(of_men, 0)]),
+            class(2, values(women), vec![part(0, of_women)]),
+            class(3, both, vec![part(of_men, 0), part(0, of_women)]),
+        ];
+        let cloned = Cloned {
+            sensitive: "disease".to_owned(),
+            domain: Domain::from_texts(&["cancer", "cold", "flu"], false, None).unwrap().0,
+            counted: Table::from_texts(&["class"], &[vec!["1"]]),
+            attributes: vec!["sex".to_owned()],
+            texts: vec!["F".to_owned(), "M".to_owned()],
+            classes,
+        };
+        ReleasedClasses::of_cloned("data", &cloned)
+    }
+
+    /// Section 6.2 of the paper about clones says that the attack succeeds where shares differ by
+    /// much between classes and table.
+    #[test]
+    fn clones_with_equal_shares_teach_nothing_and_classes_with_other_shares_do() {
+        let learned = |classes: &ReleasedClasses| {
+            let found = run("r", classes, &classes.sensitive[0], None).unwrap();
+            let number = |key: &str| found.details[key].as_f64().unwrap();
+            (number("expected_accuracy"), number("baseline"), found.max_confidence)
+        };
+        for [men, women] in [[[6, 3, 1], [6, 3, 1]], [[6, 3, 1], [18, 9, 3]], [[60, 3, 1], [180, 9, 3]]] {
+            let (accuracy, baseline, most) = learned(&clones(men, women));
+            assert!((accuracy - baseline).abs() < 1e-9, "{men:?}, {women:?}: {accuracy} and {baseline}");
+            assert!((most - baseline).abs() < 1e-9, "{men:?}, {women:?}: {most} and {baseline}");
+        }
+        let (accuracy, baseline, _) = learned(&clones([6, 3, 1], [1, 3, 6]));
+        assert!(accuracy > baseline + 0.05, "{accuracy} and {baseline}");
     }
 
     #[test]

@@ -390,7 +390,7 @@ fn a_column_that_is_wanted_if_it_has_few_values_is_omitted_where_it_has_more() {
 }
 
 #[test]
-fn a_column_that_is_wanted_if_it_has_few_values_is_no_reason_to_refuse_a_file() {
+fn a_file_is_not_refused_for_a_column_that_is_wanted_if_it_has_few_values() {
     let long = "x".repeat(FEW_BESIDE.bytes / 16);
     let csv: String = (0..18).map(|row| format!("{long}{row},{row}\n")).collect();
     let json = "{\"id\": {\"of\": 1}, \"age\": 1}\n{\"id\": 7, \"age\": 2}\n{\"age\": 3}\n".to_owned();

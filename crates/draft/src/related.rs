@@ -15,7 +15,7 @@ use crate::draft::{Draft, DraftContent, DraftTable};
 use crate::rows::ReleasedColumn;
 
 /// Warnings about related quasi-identifiers whose labels narrow each other, with the rows in which
-/// they do. Empty where equal rows may be in several classes without being told apart here, and
+/// they do. Empty where equal rows may be in several classes that cannot be distinguished here, and
 /// where rows do not show their attributes beside one another.
 pub fn warnings(bound: &Bound<'_>, draft: &Draft<'_>) -> Vec<InputError> {
     if draft.recoded.is_some() {

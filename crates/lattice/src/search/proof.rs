@@ -25,8 +25,8 @@ const STEP_BITS: u32 = 32 - COST_BITS;
 /// How many steps a climb takes before it judges.
 const STRIDE: usize = 2;
 
-/// Where rows belong to units, nothing is climbed in a lattice of up to this many nodes: a node takes
-/// as long to judge wherever it is, and what is above the last few of them mostly holds.
+/// Where rows belong to units, nothing is climbed in a lattice of up to this many nodes: a node
+/// takes as long to judge wherever it is, and the nodes above the last few mostly hold.
 const UNITS_CLIMB_FROM: u64 = 1 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

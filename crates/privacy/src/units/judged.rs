@@ -335,8 +335,8 @@ impl Judge {
         counts.map(|counts| Distribution::new(counts, rule.tree.as_ref())).collect()
     }
 
-    /// Shows every set of units that a rule must hold for. Signatures of which the answer is `known`
-    /// to hold are omitted.
+    /// Shows every set of units that a rule must hold for. Signatures of which the answer is
+    /// `known` to hold are omitted.
     #[expect(clippy::too_many_arguments, reason = "a rule over units of a table, and what is asked about them")]
     fn look_at_units(
         &self,

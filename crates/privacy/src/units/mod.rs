@@ -205,7 +205,7 @@ impl UnitRows {
 /// The units in the order of their first entries, those without rows last; and after a zero, the
 /// rows of each.
 fn by_first_entry(entries: usize, entry_of: &[u32], of_row: &[u32], units: usize) -> (Vec<u32>, Vec<u32>) {
-    // Which is no entry: that of units without rows.
+    // Units without rows come behind all entries.
     let mut units_of = vec![(entries as u32, 0u32); units];
     for (&unit, &entry) in of_row.iter().zip(entry_of) {
         let (first, rows) = &mut units_of[unit as usize];

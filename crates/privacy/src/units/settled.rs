@@ -13,8 +13,8 @@ use super::signatures::NONE;
 /// More values than these are counted instead.
 pub(super) const SINGLE_VALUES_MAX: u64 = 8;
 
-/// Units are in the order of what is known of them, so that a few in every part of the table settle
-/// nearly all classes: one of so many is looked at first.
+/// Units are in the order of their known values, so that a few in every part of the table settle
+/// nearly all classes: one of this number is looked at first.
 const EVERY: usize = 16;
 
 /// Of units with more rows only their number is looked at.

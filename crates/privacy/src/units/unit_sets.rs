@@ -11,8 +11,8 @@ use super::signatures::Signatures;
 use super::value_limits::EnoughByNumber;
 use crate::units::UnitClass;
 
-/// Where the groups of equal signatures have more units than this on average, their units are looked
-/// at first: a few of them mostly show that enough values are among those that fit.
+/// Where the groups of equal signatures have more units than this on average, their units are
+/// looked at first: a few of them mostly show that enough values are among those that fit.
 const UNITS_OF_A_GROUP: usize = if cfg!(test) { 4 } else { 16 };
 
 /// How many units are looked at before the number of those that fit is asked for.
@@ -84,7 +84,7 @@ impl<'s> UnitSets<'s> {
         let signatures = self.view.signatures(self.rows, self.linked);
         let members = self.view.members(self.rows, signatures);
         let counts = signatures.counts(self.kept);
-        let mut by_number = Numbers { sets: self, signatures, made: None };
+        let mut by_number = FittingNumbers { sets: self, signatures, made: None };
         if signatures.len() > self.rows.len() / UNITS_OF_A_GROUP {
             by_number.make();
         }
@@ -144,7 +144,7 @@ impl<'s> UnitSets<'s> {
         fitting: &mut Fitting<'_, impl Iterator<Item = u32>>,
         counts: &[u32],
         class: &mut UnitClass,
-        by_number: &mut Numbers<'_, 's>,
+        by_number: &mut FittingNumbers<'_, 's>,
         looks: &mut dyn Looks,
     ) -> bool {
         let members = self.view.members(self.rows, by_number.signatures);
@@ -178,14 +178,14 @@ impl<'s> UnitSets<'s> {
     }
 }
 
-/// What the number of units that fit a group tells, once it is asked for.
-struct Numbers<'n, 's> {
+/// The conclusion from the number of units that fit a group, once it is asked for.
+struct FittingNumbers<'n, 's> {
     sets: &'n UnitSets<'s>,
     signatures: &'s Signatures,
     made: Option<Option<EnoughByNumber<'s>>>,
 }
 
-impl Numbers<'_, '_> {
+impl FittingNumbers<'_, '_> {
     fn make(&mut self) {
         let UnitSets { view, rows, kept, protect, missing, growth, .. } = *self.sets;
         let signatures = self.signatures;

@@ -106,8 +106,8 @@ impl<'l> EnoughByNumber<'l> {
     }
 }
 
-/// Each class of a unit's rows with each value that it has there, once, and its rows there. Few rows
-/// are sorted quickest one by one.
+/// Each class of a unit's rows with each value that it has there, once, and its rows there. Few
+/// rows are sorted quickest one by one.
 fn each_value(classes: &[u32], codes: &[u32], mut visit: impl FnMut(u32, usize, u32)) {
     let mut sorted = [0u64; FEW_ROWS];
     for (count, (&class, &code)) in classes.iter().zip(codes).enumerate() {

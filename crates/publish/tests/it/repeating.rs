@@ -1,5 +1,5 @@
-//! Identifiers that repeat where no attribute has the role `unit`: publishing warns that rules count
-//! rows, from memory and from the disk alike.
+//! Identifiers that repeat where no attribute has the role `unit`: publishing warns that rules
+//! count rows, from memory and from the disk alike.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ fn warnings(policy: &Policy, folder: &Path) -> [Vec<InputError>; 3] {
 }
 
 #[test]
-fn rows_of_one_individual_are_told_from_rows_of_several() {
+fn rows_of_one_individual_are_distinguished_from_rows_of_several() {
     let folder = tempfile::tempdir().unwrap();
     let number = |row: usize| format!("R{:05}", row / 3);
     stays(folder.path(), number);
@@ -66,7 +66,7 @@ fn rows_of_one_individual_are_told_from_rows_of_several() {
     assert!(!counted.warnings.iter().any(|warning| warning.to_string().contains("repeats")), "{:?}", counted.warnings);
 }
 
-/// Rows without a number are about nobody in particular.
+/// Rows without a number may be about anyone.
 #[test]
 fn identifiers_that_say_nothing_of_individuals_are_not_warned_of() {
     let numbers: [&dyn Fn(usize) -> String; 4] = [

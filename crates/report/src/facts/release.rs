@@ -68,7 +68,7 @@ pub struct DependencyFacts {
     pub accept: Option<String>,
 }
 
-/// Quasi-identifiers of which one follows from others: what their labels give together.
+/// Quasi-identifiers of which one follows from others: the classes of their labels.
 #[derive(Debug, Clone)]
 pub struct RelatedFacts {
     pub from: Vec<String>,

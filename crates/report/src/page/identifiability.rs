@@ -26,7 +26,7 @@ pub(super) fn section(report: &At<'_, ReportFacts>, release: &At<'_, ReleaseFact
     }
 }
 
-/// What the labels of attributes give together of which one follows from others.
+/// The classes that the labels of related attributes give together.
 fn related(release: &At<'_, ReleaseFacts>) -> Markup {
     let related = at!(release, related).items();
     html! {

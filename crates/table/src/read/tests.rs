@@ -363,10 +363,9 @@ fn a_column_of_many_values_is_left_without_them_where_it_is_not_wanted_in_full()
     }
 }
 
-/// Wanted only where it has few values: of texts or numbers, read by one thread or several, a column
-/// with one value more than may be held is not there, nor is one with longer texts.
+/// Read by one thread or several, a column with one value more than may be held is not there.
 #[test]
-fn a_column_that_is_wanted_if_it_has_few_values_is_left_out_where_it_has_more() {
+fn a_column_that_is_wanted_if_it_has_few_values_is_omitted_where_it_has_more() {
     let few = FEW_BESIDE.texts;
     for (values, is_read) in [(few, true), (few + 1, false)] {
         let csv: String = (0..few + 10).map(|row| format!("{},{}\n", row % values, row % 7)).collect();
@@ -391,7 +390,7 @@ fn a_column_that_is_wanted_if_it_has_few_values_is_left_out_where_it_has_more() 
 }
 
 #[test]
-fn a_column_that_is_wanted_if_it_has_few_values_is_no_reason_to_refuse_a_file() {
+fn a_file_is_not_refused_for_a_column_that_is_wanted_if_it_has_few_values() {
     let long = "x".repeat(FEW_BESIDE.bytes / 16);
     let csv: String = (0..18).map(|row| format!("{long}{row},{row}\n")).collect();
     let json = "{\"id\": {\"of\": 1}, \"age\": 1}\n{\"id\": 7, \"age\": 2}\n{\"age\": 3}\n".to_owned();

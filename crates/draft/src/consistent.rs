@@ -235,8 +235,8 @@ impl FittingRule {
     }
 }
 
-/// The rows of a class in parts: the first row of every unit, the second of those that have two, and
-/// so on. What a part has enough of, the class has: as many units, and as many values.
+/// The rows of a class in parts: the first row of every unit, the second of those that have two,
+/// and so on. What a part has enough of, the class has: as many units, and as many values.
 fn one_row_of_each_unit(rows: &[u32], of_unit: &[u32]) -> Vec<Vec<u32>> {
     let mut parts: Vec<Vec<u32>> = Vec::new();
     let mut before: HashMap<u32, usize> = HashMap::new();
@@ -283,9 +283,9 @@ pub fn refuse(policy: &Policy) -> Result<(), InputError> {
     if policy.has_units() { refuse_units(policy) } else { Ok(()) }
 }
 
-/// Over units, the rows that fit are counted one for each unit: by the method whose classes have one
-/// row of each, for models that ask for rows and values, and where no link shows which rows belong
-/// together.
+/// Over units, the rows that fit are counted one for each unit: by the method whose classes have
+/// one row of each, for models that ask for rows and values, and where no link shows which rows
+/// belong together.
 fn refuse_units(policy: &Policy) -> Result<(), InputError> {
     let consistent = || policy.rules.iter().filter(|rule| rule.consistent);
     let Some(first) = consistent().next() else { return Ok(()) };

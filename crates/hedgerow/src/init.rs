@@ -1,5 +1,6 @@
 //! From a data file to a policy to start from.
 
+mod consistent;
 mod exposed;
 mod trial;
 
@@ -15,9 +16,7 @@ use hedgerow_table::{InputError, Refusal, Table, TableError, whole};
 
 use crate::dictionary;
 use crate::{Compared, Error, Monitor, Problem, Source, databases, source};
-use trial::{
-    CONSISTENT_ROWS_MAX, HALF, PolicyTrial, all_lose_more_than_half, combinations_are_missing, consistent_methods,
-};
+use trial::{HALF, PolicyTrial, all_lose_more_than_half, combinations_are_missing};
 
 pub use hedgerow_policy::propose::{ColumnProfile, Relation};
 
@@ -175,35 +174,22 @@ impl<'a> Propose<'a> {
         // where hardly any units are alike, none keeps any.
         let weaker = [(true, false), (false, true), (true, true)];
         let weaker = weaker.map(|(one_row, two_values)| ProposeOptions { one_row, two_values, ..options.clone() });
-        for options in weaker.into_iter().chain([ProposeOptions { no_unit: true, ..options.clone() }]) {
+        for weaker in weaker.into_iter().chain([ProposeOptions { no_unit: true, ..options.clone() }]) {
             if proposed.unit.is_some() && none_keeps(&kept) {
-                proposed = propose::propose(&table, &source, &options);
+                proposed = propose::propose(&table, &source, &weaker);
                 trial = PolicyTrial::new(&table, &proposed)?;
                 kept = trial.as_ref().map(|trial| trial.all_methods(monitor)).transpose()?.flatten();
+                options = weaker;
             }
         }
         let missing = combinations_are_missing(&table, &proposed);
         let mut is_consistent = false;
-        if proposed.unit.is_none() && missing {
-            let mut options = ProposeOptions { consistent: true, ..options };
-            let mut consistent = propose::propose(&table, &source, &options);
-            let of_all = |consistent: &propose::Proposal| match table.rows <= CONSISTENT_ROWS_MAX {
-                true => PolicyTrial::of_rows(&table, consistent, table.rows),
-                false => Ok(None),
-            };
-            let mut tried = of_all(&consistent)?;
-            let telling = tried.as_ref().and_then(|trial| trial.telling(&consistent.protected));
-            if let Some(telling) = telling.filter(|telling| !telling.is_empty()) {
-                options.telling = telling;
-                consistent = propose::propose(&table, &source, &options);
-                tried = of_all(&consistent)?;
-            }
-            let found = tried
-                .map(|trial| trial.compared(&trial.policy, Some(consistent_methods(kept.as_deref())), monitor))
-                .transpose()?;
-            if let Some(found) = found.flatten().filter(|found| !all_lose_more_than_half(found)) {
-                (proposed, kept, is_consistent) = (consistent, Some(found), true);
-            }
+        // Over units, too many would be suppressed, and an audit takes these for released.
+        if missing
+            && proposed.unit.is_none()
+            && let Some((found, losses)) = consistent::draft(&table, &source, options, kept.as_deref(), monitor)?
+        {
+            (proposed, kept, is_consistent) = (found, Some(losses), true);
         }
         let mut text = kept.map_or_else(|| proposed.policy.clone(), |kept| with_best_method(&proposed.policy, &kept));
         let mut warnings: Vec<InputError> = table.warnings.clone();

@@ -297,8 +297,8 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<ReleasePart, E
     })
 }
 
-/// The figures that need the private source. What a check left open is counted there. A release that
-/// is not what the policy makes of the source has none of them, and its check says why.
+/// The figures that need the private source. What a check left open is counted there. A release
+/// that is not what the policy makes of the source has none of them, and its check says why.
 fn from_source(
     release: &hedgerow_release::Release,
     policy: &Policy,
@@ -330,14 +330,18 @@ fn from_source(
     }
 }
 
-/// Whether a release says of itself that it was made by such a policy, of as many rows.
+/// Whether a release says of itself that it was made by such a policy, by its method, of as many
+/// rows.
 fn is_made_from(release: &hedgerow_release::Release, policy: &hedgerow_policy::Policy, table: &Table) -> bool {
     let Some(manifest) = release.manifest() else { return false };
     let fields = manifest.resources.iter().flat_map(|resource| &resource.schema.fields);
     let mut with_role = fields.filter_map(|field| Some((field.role.as_deref()?, field.name.as_str())));
     let is_of_policy =
         |role: &str, name: &str| policy.attributes.iter().any(|own| own.role.name() == role && own.name == name);
-    manifest.hedgerow.rows.source == table.rows as u64 && with_role.all(|(role, name)| is_of_policy(role, name))
+    let of_method = release.method() == policy.publish.method.name();
+    of_method
+        && manifest.hedgerow.rows.source == table.rows as u64
+        && with_role.all(|(role, name)| is_of_policy(role, name))
 }
 
 fn measured(

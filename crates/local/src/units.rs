@@ -356,8 +356,8 @@ enum Seen {
     Fails(Vec<bool>),
 }
 
-/// By unit, whether too few rows fit one of its own by the combinations of values that occur; `None`
-/// where enough fit all.
+/// By unit, whether too few rows fit one of its own by the combinations of values that occur;
+/// `None` where enough fit all.
 fn units_too_few_fit(bound: &Bound<'_>, units: &Units, columns: &[Codes], kept: Option<&[bool]>) -> Option<Vec<bool>> {
     let columns: Vec<&Codes> = columns.iter().collect();
     let failing_rows = bound.consistent()?.failing(&columns, kept);

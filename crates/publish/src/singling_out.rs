@@ -155,7 +155,8 @@ fn about_sensitive(place: &str, column: &Column, counts: &[u64], unique: u64, ro
     InputError::new(place, problem, hint).about("singles-out", [name], Some(unique))
 }
 
-/// Where only the greatest numbers are alone, a top for them; rounding small counts would lose more.
+/// Where only the greatest numbers are alone, a top for them; rounding small counts would lose
+/// more.
 fn coarser_numbers(column: &Column, counts: &[u64]) -> String {
     let present = &counts[..column.domain.present().min(counts.len())];
     let shared = present.iter().rposition(|&rows| rows > 1);

@@ -95,8 +95,8 @@ fn adult_under_k_anonymity() {
 }
 
 /// With other quasi-identifiers the optimum is another one: the same rule without occupations has
-/// the levels that it has in ARX under l-diversity, and without salaries ages of ten years. The bits
-/// were also counted by a program that tries all nodes.
+/// the levels that it has in ARX under l-diversity, and without salaries ages of ten years. The
+/// bits were also counted by a program that tries all nodes.
 #[test]
 fn adult_under_k_anonymity_with_fewer_quasi_identifiers() {
     let k = (DISTINCT, "{ model = \"k-anonymity\", k = 5 }");

@@ -105,6 +105,62 @@ fn a_draft_omits_what_tells_people_apart_in_every_release() {
     assert_eq!(policy.matches(telling).count(), 1, "{policy}");
 }
 
+/// Stays of patients, some of whom come back years later: only women give birth, and children
+/// have measles.
+fn stays(patients: u64) -> String {
+    let mut text = String::from("patient_id,age,sex,ward,income,diagnosis\n");
+    for patient in 0..patients {
+        let pick = |what: u64, count: u64| mixed(patient * 64 + what) % count;
+        let (first, is_woman) = (pick(0, 70), pick(1, 2) == 0);
+        for stay in 0..1 + u64::from(pick(2, 6) == 0) {
+            let (age, ward) = (first + pick(10 + stay, 10), pick(20 + stay, 6));
+            let incomes = ["low", "middle", "high"];
+            let income = if age < 18 { "none" } else { incomes[pick(40 + stay, 3) as usize] };
+            let diagnosis = match pick(30 + stay, 5) {
+                0 if is_woman && (18..50).contains(&age) => "delivery",
+                1 if age < 15 => "measles",
+                1 if age >= 50 => "stroke",
+                2 if is_woman => "cystitis",
+                3 if age < 40 => "asthma",
+                3 => "gout",
+                _ => "influenza",
+            };
+            let sex = if is_woman { "f" } else { "m" };
+            text.push_str(&format!("p{patient},{age},{sex},w{ward},{income},{diagnosis}\n"));
+        }
+    }
+    text
+}
+
+#[test]
+fn rules_over_units_hold_among_the_rows_that_combinations_leave() {
+    let folder = Folder::new();
+    folder.write("stays.csv", stays(900));
+    let policy = |consistent: bool| {
+        format!(
+            "[source]\npath = \"stays.csv\"\n[attributes]\npatient_id = {{ role = \"unit\" }}\n\
+             age = {{ role = \"quasi\" }}\nsex = {{ role = \"quasi\" }}\nward = {{ role = \"quasi\" }}\n\
+             income = {{ role = \"sensitive\" }}\ndiagnosis = {{ role = \"sensitive\" }}\n[[rule]]\nrequire = {{ model = \"k-anonymity\", k = 2 }}\n\
+             consistent = {consistent}\n[[rule]]\nprotect = \"diagnosis\"\n\
+             require = {{ model = \"distinct-l-diversity\", l = 2 }}\nconsistent = {consistent}\n\
+             [publish]\nmethod = \"cluster\"\nsuppression = 0.5\n"
+        )
+    };
+    let at_risk = |consistent: bool| {
+        folder.write("policy.toml", policy(consistent));
+        let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--force", "-q"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let audit = ["audit", "release", "--policy", "policy.toml", "--people", "stays.csv"];
+        let audited = json(&folder.run(&[&audit[..], &["--adversary", "consistency", "--json"]].concat()));
+        let found = audited["adversaries"].as_array().unwrap();
+        found.iter().find(|found| found["protect"] == "diagnosis").unwrap()["at_risk"].as_u64().unwrap()
+    };
+    assert!(at_risk(false) > 0);
+    assert_eq!(at_risk(true), 0);
+    let ran = folder.run(&["check", "release", "--policy", "policy.toml"]);
+    assert_eq!((ran.code, ran.stdout.contains("unchecked")), (Some(0), false), "{ran:?}");
+}
+
 /// Codes that are numbers have no neighbors: a draft that took them for numbers would see other
 /// classes than its release has, and other people.
 #[test]

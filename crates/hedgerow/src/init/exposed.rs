@@ -7,7 +7,7 @@
 use hedgerow_policy::propose::Proposal;
 use hedgerow_table::{InputError, Table};
 
-use super::trial::{CONSISTENT_ROWS_MAX, Exposed, PolicyTrial};
+use super::trial::{EXAMINED_ROWS_MAX, Exposed, PolicyTrial};
 use crate::{Error, Monitor};
 
 /// The findings of an audit of this draft; `None` where they are not known.
@@ -17,7 +17,7 @@ pub(super) fn examine(
     draft: &str,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Exposed>, Error> {
-    if table.rows > CONSISTENT_ROWS_MAX {
+    if table.rows > EXAMINED_ROWS_MAX {
         return Ok(None);
     }
     match PolicyTrial::of_rows(table, proposed, table.rows)? {
@@ -50,7 +50,9 @@ pub(super) fn warning(place: &str, found: Option<&Exposed>, of_units: bool) -> I
     let hint = "`audit RELEASE --policy POLICY --people DATA` fails on them. Release fewer attributes as they are, or make \
                 them coarser";
     let hint = match (of_units, found) {
-        (true, _) => format!("{hint}: rules over units do not exclude combinations"),
+        (true, _) => {
+            format!("{hint}, or let cluster keep rules over units with `consistent = true`, by suppressing units")
+        }
         (false, Some(_)) => {
             format!("{hint}; with `consistent = true` in every rule no release that keeps half of the data was found")
         }

@@ -17,19 +17,8 @@ use crate::{Adversary, Audit, Compare, Compared, Error, ErrorKind, MeasureOption
 /// Rows on which the methods are tried.
 const TRIED_ROWS: usize = 1000;
 
-/// All rows are needed to see that rules hold for everyone among the rows that combinations of
-/// values leave; of more rows than these it would take too long.
-pub(super) const CONSISTENT_ROWS_MAX: usize = 100_000;
-
-/// The methods that keep `consistent`; the first is tried only where it is of use without it.
-pub(super) fn consistent_methods(kept: Option<&[Compared]>) -> &'static [Method] {
-    let name = Method::FullDomain.name();
-    let of_use = |found: &Compared| found.method == name && found.loss.as_ref().is_some_and(|loss| loss.ncp <= HALF);
-    match kept.is_some_and(|kept| kept.iter().any(of_use)) {
-        true => &[Method::FullDomain, Method::Cluster],
-        false => &[Method::Cluster],
-    }
-}
+/// An audit compares every person with every row that matches, and takes longer than a search.
+pub(super) const EXAMINED_ROWS_MAX: usize = 100_000;
 
 /// Whether some value of what others may know does not go with some value of what is protected.
 pub(super) fn combinations_are_missing(table: &Table, proposed: &Proposal) -> bool {

@@ -18,8 +18,8 @@ pub fn odd_texts(table: &Table, place: &str) -> Vec<InputError> {
     spaced(table, place).into_iter().chain(odd).collect()
 }
 
-/// One warning for all columns of numbers that have spaces beside them: a file with them has them in
-/// many columns.
+/// One warning for all columns of numbers that have spaces beside them: a file with them has them
+/// in many columns.
 fn spaced(table: &Table, place: &str) -> Option<InputError> {
     const NAMED: usize = 5;
     let has_spaces = |values: &Values| {

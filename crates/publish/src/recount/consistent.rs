@@ -60,8 +60,8 @@ pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<u64
     Err(other().into())
 }
 
-/// The columns that rules look at, as a draft has them: equal labels have equal codes. And which rows
-/// it keeps.
+/// The columns that rules look at, as a draft has them: equal labels have equal codes. And which
+/// rows it keeps.
 fn drafted<'d>(bound: &Bound<'_>, draft: &'d Draft<'_>) -> Option<(Vec<Codes>, Option<&'d [bool]>)> {
     let DraftContent::Columns { columns, kept } = &draft.tables.first()?.content else { return None };
     let mut judged: Vec<Codes> = bound.judged_codes().into_iter().cloned().collect();

@@ -208,8 +208,8 @@ fn classes_of_neighbors_leave_enough_rows_that_fit() {
     assert!(held > 50 && exposed_without > 20, "{held} held, {exposed_without} exposed without");
 }
 
-/// The people, each with up to three rows of one age and sex, and a number for each row, by which it
-/// is known again in the release.
+/// The people, each with up to three rows of one age and sex, and a number for each row, by which
+/// it is known again in the release.
 fn with_units(seed: u64) -> (Table, Vec<usize>) {
     let own = people(seed);
     let mut rng = StdRng::seed_from_u64(seed + 1000);

@@ -378,6 +378,22 @@ fn only_solutions_one_by_one_rule_out_what_bounds_and_flows_allow() {
     assert_eq!(left(&problem, Layers::ALL), [1, 1, 1, 1, 2, 2]);
 }
 
+/// Six people in each two classes of two tables, with three values that each class has equally
+/// often: too many tables fit to be counted, and each value is shown to be possible by one of them.
+#[test]
+fn values_that_cannot_be_counted_through_are_asked_for_one_by_one() {
+    let side: &[&[u32]] = &[&[8, 8, 8], &[8, 8, 8], &[8, 8, 8], &[8, 8, 8]];
+    let places: Vec<[Vec<u32>; 2]> = (0..16).map(|number| [vec![number / 4], vec![number % 4]]).collect();
+    let places: Vec<Vec<&[u32]>> = places.iter().map(|own| own.iter().map(Vec::as_slice).collect()).collect();
+    let mut problem = tables(&[side, side], &places.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    problem.profiles.iter_mut().for_each(|profile| profile.people = (6, 6));
+    let found = solve(&problem, Layers::ALL, Beside::default(), &NoProgress).unwrap();
+    let queries = || found.scenarios.iter().flat_map(|scenario| &scenario.queries);
+    assert_eq!(queries().count(), 48);
+    assert!(queries().all(|query| query.answer == WorldAnswer::Possible && query.share.is_none()), "{found:?}");
+    assert!(found.limits.is_empty(), "{found:?}");
+}
+
 /// A class of two tables in which exchanges show both values possible, where nothing is counted
 /// through.
 #[test]

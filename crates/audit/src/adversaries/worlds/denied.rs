@@ -22,8 +22,8 @@ use crate::solver::Presence;
 const COMPARED_MAX: usize = 1_000_000;
 
 /// By table with suppressed rows, the columns that another release has too, in which it says
-/// something else, and which are not used. Who knows more columns than the list, and is not right
-/// about the true values, is not asked: a value that is not theirs is not said anyway.
+/// something else, and which are not used. None where the attacker knows more columns than the list
+/// and this has true values: a value that is not theirs is not said of people anyway.
 pub(super) fn denying_columns(tables: &AttributeTables<'_>, people: &Table, columns: Columns) -> Vec<Vec<String>> {
     let is_true = people.column(&tables.columns[0]).is_some();
     let of_table = |table: &Released<'_>| -> Vec<String> {
@@ -72,17 +72,12 @@ fn says(tables: &AttributeTables<'_>, table: &Released<'_>, name: &str, people: 
 /// Whether some row of one table and some row of the other differ in a column.
 fn differs(one: &Released<'_>, two: &Released<'_>, name: &str) -> bool {
     let covers = |table: &Released<'_>| {
-        let quasi = table.classes.quasi.iter().position(|quasi| quasi.name == *name)?;
-        Some(quasi)
+        let quasi = table.classes.quasi.iter().find(|quasi| quasi.name == *name);
+        quasi.map(|quasi| quasi.covers.clone())
     };
-    let is_anything = |own: &[Cover]| own.iter().all(|cover| *cover == Cover::Everything);
     match (covers(one), covers(two)) {
-        (Some(a), Some(b)) => {
-            let (a, b) = (&one.classes.quasi[a].covers, &two.classes.quasi[b].covers);
-            a.len() * b.len() > COMPARED_MAX || a.iter().any(|a| b.iter().any(|b| !overlap(a, b)))
-        }
-        (Some(a), None) => !is_anything(&one.classes.quasi[a].covers),
-        (None, Some(b)) => !is_anything(&two.classes.quasi[b].covers),
+        (Some(a), Some(b)) => a.len() * b.len() > COMPARED_MAX || a.iter().any(|a| b.iter().any(|b| !overlap(a, b))),
+        (Some(own), None) | (None, Some(own)) => own.iter().any(|cover| *cover != Cover::Everything),
         (None, None) => true,
     }
 }

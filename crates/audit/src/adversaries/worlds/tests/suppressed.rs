@@ -2,6 +2,7 @@
 
 use super::linked::Made;
 use super::*;
+use crate::adversaries::testing::cover;
 
 fn with_one_suppressed<'a>(made: &'a Made, name: &'a str) -> Released<'a> {
     Released { suppressed: 1, ..made.released(name) }
@@ -82,8 +83,11 @@ fn one_row_is_not_of_two_people_whom_a_column_tells_apart_that_the_list_lacks() 
 #[test]
 fn one_row_is_not_of_two_people_where_another_release_describes_people_by_the_value() {
     let one = Made::new(&["g", "s"], &["g"], &[["k", "q"]], 1);
-    let two = Made::new(&["g", "s", "t"], &["g", "s"], &[["k", "p", "7"]], 1);
-    let tables = [with_one_suppressed(&one, "1"), with_one_suppressed(&two, "2")];
+    let rows = table(&["g", "s", "t"], &[["k", "p", "7"]]);
+    let (quasi, sensitive) = (["g", "s"].map(str::to_owned), ["t".to_owned()]);
+    let two = ReleasedClasses::of_generalized("data", &rows, &quasi, &sensitive, cover, "t").unwrap();
+    let two = Released { rows: Some(&rows), suppressed: 1, ..released("2", &two) };
+    let tables = [with_one_suppressed(&one, "1"), two];
     let people = table(&["g"], &[["k"], ["k"]]);
     let found = attack(&tables, Some(&people));
     assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");

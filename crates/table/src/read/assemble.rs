@@ -103,6 +103,9 @@ pub(super) fn assemble(
     Ok(Table { columns, rows, header, warnings })
 }
 
+/// A column, `None` where it has no values, with a warning about it.
+type Outcome<T> = Result<Option<(T, Option<InputError>)>, AssembleError>;
+
 /// The columns, made once their values are known, and warnings. The first cell that does not fit
 /// wins, whichever column it is in.
 pub(super) fn settle_all<T: Send>(
@@ -117,8 +120,7 @@ pub(super) fn settle_all<T: Send>(
         let warning = doubt.map(warn);
         Ok(Some((finish(column)?, warning)))
     };
-    let mut outcomes: Vec<Result<Option<(T, Option<InputError>)>, AssembleError>> =
-        parallel::map_items(columns, |_, column| settle_one(column));
+    let mut outcomes: Vec<Outcome<T>> = parallel::map_items(columns, |_, column| settle_one(column));
     let first_unfit = outcomes
         .iter()
         .enumerate()

@@ -316,6 +316,19 @@ impl<'a> Worlds<'a> {
         (0..).zip(&left).filter(|(_, sets)| one(sets)).map(|(person, _)| person).collect()
     }
 
+    /// The same where releases contradict each other: to who takes the people to be in those of one
+    /// group that some world fits, and of whom the others need not speak.
+    pub(crate) fn certain_by_some(&self) -> Vec<u32> {
+        let strong: Vec<usize> = (0..self.tables.len()).filter(|&table| self.strong[table].is_some()).collect();
+        let groups = self.divided(&strong);
+        if groups.len() < 2 {
+            return Vec::new();
+        }
+        let one = |known: &Vec<Known>| known.iter().any(|known| known.values.len() == 1);
+        let of_group = |left: Vec<Vec<Known>>| (0..).zip(left).filter(|(_, own)| one(own)).map(|(person, _)| person);
+        groups.iter().filter_map(|group| self.group(group)).flat_map(of_group).collect()
+    }
+
     /// The same to who knows which of the people stayed from earlier releases of one custodian,
     /// some of `own`, in which not all can be: each set of people who can have stayed. `None` where
     /// there are too many sets.

@@ -68,6 +68,15 @@ fn people_who_look_alike_need_not_have_stayed_in_the_same_releases() {
     assert_eq!((seen.stayed, seen.exposed), (1, 1), "{seen:?}");
 }
 
+/// Three releases that contradict each other: one of them alone, with everyone in it, leaves a
+/// person the value that is theirs.
+#[test]
+fn releases_that_contradict_each_other_are_of_one_group_of_people() {
+    let mut seen = Seen::default();
+    examine(12381, &mut seen);
+    assert_eq!((seen.foreign, seen.refused, seen.exposed), (1, 1, 1), "{seen:?}");
+}
+
 fn person(rng: &mut StdRng, values: u32) -> Person {
     let or_missing = |rng: &mut StdRng, text: String| if rng.random_bool(0.08) { String::new() } else { text };
     let a = rng.random_range(0..4).to_string();
@@ -335,7 +344,8 @@ impl Setting {
 
     fn hold(&self, finding: &Finding, left: &Left, seen: &mut Seen) {
         let (seed, certain) = (self.seed, &left.certain);
-        let is_true = finding.people_at_risk.iter().all(|person| certain.contains(person));
+        let is_so = |person: &u32| certain.contains(person) || left.certain_by_some.contains(person);
+        let is_true = finding.people_at_risk.iter().all(is_so);
         assert!(is_true, "seed {seed}: certain of {:?}, every table of {certain:?}", finding.people_at_risk);
         match finding.details["exact"] == true {
             true => {
@@ -352,6 +362,8 @@ impl Setting {
 /// releases alone.
 struct Left {
     certain: Vec<u32>,
+    /// Where releases contradict each other, by those of one group.
+    certain_by_some: Vec<u32>,
     least: Option<u64>,
     /// One value is left to a person who is in another release than the newest, and not listed.
     is_gone_exposed: bool,
@@ -361,9 +373,10 @@ impl Left {
     fn of(worlds: &Worlds<'_>, stayed: &[Worlds<'_>]) -> Left {
         let believed = worlds.believed();
         let all_in = [worlds.with_suppressed(true), believed.with_suppressed(false)];
-        let mut left = Left { certain: Vec::new(), least: None, is_gone_exposed: false };
+        let mut left = Left { certain: Vec::new(), certain_by_some: Vec::new(), least: None, is_gone_exposed: false };
         for each in stayed.iter().chain([worlds, &believed]).chain(all_in.iter().flatten()) {
             left.certain.extend(each.certain());
+            left.certain_by_some.extend(each.certain_by_some());
             left.least = left.least.into_iter().chain(each.least()).min();
         }
         for each in stayed.iter().chain([worlds]).chain(&all_in[0]) {

@@ -98,7 +98,7 @@ impl KeptRows {
         let counted = match (bound.units(), bound.row_counts()) {
             (Some(units), _) => {
                 let mut seen = vec![false; units.count];
-                let is_first = |row: &usize| !std::mem::replace(&mut seen[units.of_row[*row] as usize], true);
+                let mut is_first = |row: &usize| !std::mem::replace(&mut seen[units.of_row[*row] as usize], true);
                 rows.iter().map(|row| u64::from(is_first(row))).collect()
             }
             (None, Some(counts)) => rows.iter().map(|&row| u64::from(counts[row])).collect(),

@@ -73,7 +73,7 @@ impl<'s> SparkTable<'s> {
         refuse_ambiguous(&header, place)?;
         let (mut columns, mut texts, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
         let mut rows = None;
-        for (name, declared) in found.iter().filter(|(name, _)| options.wants(name)) {
+        for (name, declared) in found.iter().filter(|(name, _)| options.names(name)) {
             let cells = SparkType::of(declared, strings).map_err(|found| {
                 let problem = format!("column `{name}` has the type {found}, which cannot be read");
                 let hint = "a table holds single values: omit the column, or turn it into text, a number or a date";

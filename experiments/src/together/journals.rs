@@ -2,9 +2,8 @@
 //! journals: what these tell a successor alone, and both neighbors of a node together.
 //!
 //! Nodes find classes by sums alone: of counts of rows, and of flags, which are any number where
-//! they are raised and 0 where not. The node that begins adds a mask to every sum. Who began and
-//! who came next follows from the words: those of one sum grow around the ring by what each node
-//! adds.
+//! they are raised and 0 where not. The node that begins adds a mask to every sum. The order of the
+//! nodes follows from the words: those of one sum grow around the ring by what each node adds.
 
 use hedgerow_report::pictures::NumberCell;
 

@@ -381,7 +381,7 @@ fn only_solutions_one_by_one_rule_out_what_bounds_and_flows_allow() {
 /// Six people in each two classes of two tables, with three values that each class has equally
 /// often: too many tables fit to be counted, and each value is shown to be possible by one of them.
 #[test]
-fn values_that_cannot_be_counted_through_are_asked_for_one_by_one() {
+fn values_that_cannot_be_counted_through_are_tried_one_by_one() {
     let side: &[&[u32]] = &[&[8, 8, 8], &[8, 8, 8], &[8, 8, 8], &[8, 8, 8]];
     let places: Vec<[Vec<u32>; 2]> = (0..16).map(|number| [vec![number / 4], vec![number % 4]]).collect();
     let places: Vec<Vec<&[u32]>> = places.iter().map(|own| own.iter().map(Vec::as_slice).collect()).collect();

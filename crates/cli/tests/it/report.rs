@@ -334,7 +334,7 @@ fn report_and_measure_draw_the_same_queries() {
     assert!(folder.read("page.html").contains("draws the same queries"));
 }
 
-/// What only the source can tell, such as how many units a class has, is counted where it is read.
+/// Facts that the source alone has, such as the units of a class, are counted where it is read.
 #[test]
 fn a_report_with_the_policy_counts_units_in_the_source() {
     let folder = Folder::of_example("returning-patients");

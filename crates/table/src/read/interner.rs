@@ -96,7 +96,8 @@ impl Interner {
         self.is_over
     }
 
-    fn forget(&mut self) {
+    /// Forgets all texts, and codes them all as absent from then on.
+    pub(super) fn forget(&mut self) {
         self.is_over = true;
         drop(self.short.give_up());
         self.others = HashTable::new();

@@ -223,6 +223,8 @@ impl ParquetReading<'_> {
         let strict = self.options.as_released;
         let taken = catch_unwind(AssertUnwindSafe(|| take(&reader, wanted, rows, strict, coder)));
         match taken {
+            // A value that cannot be read matters where the column was asked for.
+            Ok(Err(ColumnRefusal::Cell { .. })) if !self.options.names(&wanted.name) => coder.forget(),
             Ok(taken) => taken.map_err(|refusal| self.refuse(index, wanted, refusal))?,
             Err(_) => return Err(not_parquet(self.path, format!("column `{}` cannot be decoded", wanted.name))),
         }

@@ -104,8 +104,8 @@ impl Setting<'_> {
         let (names, columns) = (names.join(" and "), columns.join("`, `"));
         let why = || {
             format!(
-                "rows of {names} were suppressed, and another release may tell by `{columns}` who is among them: what \
-                 follows for who is in {names} is not said"
+                "rows of {names} were suppressed, and another release may tell by `{columns}` which individuals these are \
+                 about: conclusions that need someone to be in {names} are omitted"
             )
         };
         (!tables.is_empty()).then(why)

@@ -89,6 +89,11 @@ impl ColumnCoder {
         self
     }
 
+    /// Forgets all values, as if there were too many.
+    pub(super) fn forget(&mut self) {
+        self.dictionary.forget();
+    }
+
     /// The codes since the last call.
     pub(in crate::read) fn take_codes(&mut self) -> Codes {
         std::mem::replace(&mut self.codes, Codes::with_capacity(self.dictionary.cardinality(), 0))

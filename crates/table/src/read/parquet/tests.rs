@@ -1,5 +1,6 @@
 //! Parquet files as other programs write them: every type, nulls, row groups, and damage.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -336,6 +337,19 @@ fn columns_without_single_values_are_refused_by_column_and_row() {
     refused("x.parquet", b"PAR1 but not really", "x.parquet", "not a sound Parquet file");
     refused("x.parquet", b"", "x.parquet", "not a sound Parquet file");
     refused("x.parquet.gz", &gzip(b"PAR1"), "x.parquet.gz", "not a sound Parquet file");
+}
+
+#[test]
+fn a_text_that_cannot_be_read_omits_a_column_that_is_wanted_if_it_has_few_values() {
+    for odd in [&b"c\0"[..], b"\xff"] {
+        let columns = [Cells::texts([&b"a"[..], b"b", odd, b"d"]), Cells::Int32(vec![Some(1); 4])];
+        let (_directory, path) = parquet_file("optional binary id (STRING); optional int32 age;", &columns, 2);
+        let only = Some(HashSet::from(["age".to_owned()]));
+        let options = ReadOptions { only, if_few: HashSet::from(["id".to_owned()]), ..ReadOptions::default() };
+        let table = read_table(&path, &options).unwrap();
+        assert!(table.column("id").is_none());
+        assert_eq!(table.column("age").unwrap().codes.len(), 4);
+    }
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(crate) struct OpenedOfKind {
     pub(crate) values: u64,
     /// Entries that were only compared with a threshold.
     pub(crate) compared: u64,
-    /// The smallest number of rows.
+    /// The smallest number of rows above 0 that was opened; null for what counts no rows.
     pub(crate) least: Option<u64>,
 }
 

@@ -137,7 +137,7 @@ mod tests {
             pub more: Option<More>,
             pub kind: Kind,
         }
-        #[derive(Serialize)]
+        #[derive(serde::Serialize)]
         struct Thing { pair: [bool; 2], of: Box<PathBuf> }
         #[derive(Serialize)]
         struct More { count: usize, #[serde(flatten)] most: Most }

@@ -20,11 +20,17 @@ const fn in_report(output: Output) -> Output {
 pub(super) const OUTPUTS: &[Output] = &[
     in_report(command("audit.json", "hedgerow audit --json", "audit::Audited")),
     command("catalog-add.json", "hedgerow catalog add --json", "publish::CatalogEntry"),
+    command("catalog-list.json", "hedgerow catalog list --json", "cli::Listed"),
+    command("catalog-show.json", "hedgerow catalog show --json", "cli::ShownRelease"),
     command("check.json", "hedgerow check --json", "hedgerow::Check"),
     command("explore.json", "hedgerow explore --json", "hedgerow::Exploration"),
+    command("federation-lop.json", "hedgerow federation lop --json", "cli::LossOfPrivacy"),
+    command("init.json", "hedgerow init --json", "cli::Drafted"),
     in_report(command("measure.json", "hedgerow measure --json", "cli::Printed")),
     command("publish.json", "hedgerow publish --json", "hedgerow::Published"),
+    command("report.json", "hedgerow report --json", "hedgerow::Document"),
     command("rules.json", "hedgerow rules --json", "hedgerow::RulesReport"),
+    command("synth-census.json", "hedgerow synth --json", "cli::Written"),
 ];
 
 /// Types that several outputs share: the file that has them, the name of their part, and the type.
@@ -122,6 +128,7 @@ pub(super) const WRITTEN: &[(&str, &str)] = &[
     ),
 ];
 
+const MODEL: &str = r#"{ "$ref": "common.json#/$defs/model" }"#;
 const WARNINGS: &str = r#"{ "$ref": "common.json#/$defs/warnings" }"#;
 const SHARE: &str = r#"{ "type": "number", "minimum": 0, "maximum": 1 }"#;
 
@@ -138,15 +145,16 @@ const ERRORS: &str = r#"{
 /// Fields whose values are fewer than their types allow, or that are printed in a way of their own.
 /// `$type` stands for the schema of a type.
 pub(super) const NARROWER: &[(&str, &str)] = &[
-    ("Claim.model", r#"{ "$ref": "common.json#/$defs/model" }"#),
+    ("Claim.model", MODEL),
     ("Claim.rows", r#"{ "enum": ["all", "one"] }"#),
-    ("Requirement.model", r#"{ "$ref": "common.json#/$defs/model" }"#),
+    ("Requirement.model", MODEL),
     ("Published.loss", r#"{ "$ref": "common.json#/$defs/loss" }"#),
     ("ExploredNode.loss", r#"{ "$ref": "common.json#/$defs/loss" }"#),
     ("RuleStanding.standing", r#"{ "enum": ["not reachable", "guarded", "broken"] }"#),
     // Problems are printed by code of their own; the command makes warnings of texts.
     ("Audited.warnings", WARNINGS),
     ("Check.warnings", WARNINGS),
+    ("Drafted.warnings", WARNINGS),
     ("Exploration.warnings", WARNINGS),
     ("Printed.warnings", WARNINGS),
     ("Published.warnings", WARNINGS),
@@ -194,6 +202,15 @@ pub(super) const NARROWER: &[(&str, &str)] = &[
         }"#,
     ),
     ("ReleaseCells.cells", r#"{ "type": "object", "additionalProperties": { "type": "string" } }"#),
+    // What other commands print has its schema there. With the rows of the people whom an explanation is about.
+    ("Document.audit", r#"{ "$ref": "audit.json" }"#),
+    ("ManifestPart.check", r#"{ "$ref": "check.json" }"#),
+    ("SourcePart.measures", r#"{ "$ref": "measure.json" }"#),
+    ("Broken.model", MODEL),
+    ("Settled.model", MODEL),
+    ("DraftedColumn.kind", r#"{ "enum": ["category", "integer", "float", "date"] }"#),
+    ("ExposedUnion.of", r#"{ "const": "union" }"#),
+    ("ExposedValues.of", r#"{ "enum": ["sum", "median", "least", "greatest"] }"#),
     ("Finding.max_confidence", SHARE),
     ("Compared.method", r#"{ "$ref": "common.json#/$defs/method" }"#),
     ("MeasuredTables.rows", r#"{ "$ref": "common.json#/$defs/rows" }"#),

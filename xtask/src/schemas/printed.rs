@@ -110,10 +110,15 @@ impl Types {
     }
 }
 
+/// `Serialize`, or `serde::Serialize`.
+fn is_serialize(path: &syn::Path) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == "Serialize")
+}
+
 fn derives_serialize(attributes: &[Attribute]) -> bool {
     attributes.iter().filter(|attribute| attribute.path().is_ident("derive")).any(|attribute| {
         let list = attribute.parse_args_with(Punctuated::<syn::Path, Token![,]>::parse_terminated);
-        list.is_ok_and(|list| list.iter().any(|path| path.is_ident("Serialize")))
+        list.is_ok_and(|list| list.iter().any(is_serialize))
     })
 }
 

@@ -2,13 +2,38 @@
 
 use std::process::ExitCode;
 
-use hedgerow::{AddToCatalog, Catalog, CatalogEntry};
-use serde_json::json;
+use hedgerow::{AddToCatalog, Catalog, CatalogEntry, Claim};
+use serde::Serialize;
 
 use super::{claims_text, print, print_json};
 use crate::args::{CatalogWhat, Talk};
 use crate::failure::{BREACH, Failure};
 use crate::progress::ProgressDisplay;
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    releases: Vec<ListedRelease<'a>>,
+}
+
+#[derive(Serialize)]
+struct ListedRelease<'a> {
+    #[serde(flatten)]
+    entry: &'a CatalogEntry,
+    method: String,
+    /// Released rows.
+    rows: u64,
+}
+
+#[derive(Serialize)]
+struct ShownRelease<'a> {
+    #[serde(flatten)]
+    entry: &'a CatalogEntry,
+    method: &'a str,
+    guarantees: &'a [Claim],
+    /// Whether its files differ from those that were added.
+    changed: bool,
+    contradictions: &'a [String],
+}
 
 pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> {
     let shown = ProgressDisplay::new(talk);
@@ -31,15 +56,12 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
             for entry in catalog.entries() {
                 let (release, _) = catalog.open_with(entry, &monitor)?;
                 let (method, rows) = (release.method(), release.rows());
-                let mut object = json!(entry);
-                object["method"] = json!(method);
-                object["rows"] = json!(rows);
-                listed.push(object);
                 let custodian = entry.custodian.as_deref().unwrap_or("-");
                 text.push_str(&format!("{}  {method}  {rows} rows  {custodian}\n", entry.name));
+                listed.push(ListedRelease { entry, method: method.to_owned(), rows });
             }
             if talk.json {
-                print_json(&json!({ "releases": listed }))?;
+                print_json(&Listed { releases: listed })?;
             } else {
                 print(&text)?;
             }
@@ -62,12 +84,8 @@ fn show(
     let claims = release.guarantees();
     let contradictions = release.contradictions();
     if talk.json {
-        let mut object = json!(entry);
-        object["method"] = json!(release.method());
-        object["guarantees"] = json!(claims);
-        object["changed"] = json!(!unchanged);
-        object["contradictions"] = json!(contradictions);
-        print_json(&object)?;
+        let method = release.method();
+        print_json(&ShownRelease { entry, method, guarantees: claims, changed: !unchanged, contradictions })?;
     } else {
         let custodian = entry.custodian.as_deref().unwrap_or("unknown");
         let mut text = format!(

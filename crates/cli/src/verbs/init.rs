@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow::{ColumnProfile, Propose, Relation};
-use serde_json::json;
+use hedgerow::{ColumnProfile, Problem, Propose, Relation};
+use serde::Serialize;
 
 use super::{print, print_json, warn};
 use crate::args::{Init, Talk};
@@ -23,30 +23,76 @@ pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
     warn(talk, &proposal.warnings);
     proposal.write(arguments.force)?;
     if talk.json {
-        let columns: Vec<_> = proposal.columns.iter().map(column_json).collect();
-        let written: Vec<String> = proposal.files.iter().map(|(path, _)| path.display().to_string()).collect();
-        print_json(&json!({
-            "policy": policy.display().to_string(), "files": written, "rows": proposal.rows, "columns": columns,
-            "relations": proposal.relations.iter().map(relation_json).collect::<Vec<_>>(),
-            "warnings": proposal.warnings,
-        }))?;
+        print_json(&Drafted {
+            policy: policy.display().to_string(),
+            files: proposal.files.iter().map(|(path, _)| path.display().to_string()).collect(),
+            rows: proposal.rows,
+            columns: proposal.columns.iter().map(DraftedColumn::of).collect(),
+            relations: proposal.relations.iter().map(FoundRelation::of).collect(),
+            warnings: &proposal.warnings,
+        })?;
     } else if !talk.quiet {
         print(&summary(&proposal.columns, proposal.rows, &policy, proposal.files.len() - 1))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn column_json(profile: &ColumnProfile) -> serde_json::Value {
-    json!({
-        "name": profile.name, "type": profile.kind.name(), "distinct": profile.distinct, "missing": profile.missing,
-        "role": profile.role.map(|role| role.name()), "reason": profile.reason, "hierarchy": profile.hierarchy,
-    })
+#[derive(Serialize)]
+struct Drafted<'a> {
+    /// The policy that was written.
+    policy: String,
+    /// Every file that was written.
+    files: Vec<String>,
+    rows: usize,
+    columns: Vec<DraftedColumn<'a>>,
+    /// Functional dependencies and sums that hold in the data.
+    relations: Vec<FoundRelation<'a>>,
+    warnings: &'a [Problem],
 }
 
-fn relation_json(relation: &Relation) -> serde_json::Value {
-    match relation {
-        Relation::Determines { from, to } => json!({ "from": [from], "determines": to }),
-        Relation::Sum { total, parts } => json!({ "total": total, "sum_of": parts }),
+#[derive(Serialize)]
+struct DraftedColumn<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Different values.
+    distinct: u64,
+    /// Rows without a value.
+    missing: u64,
+    /// `None` for a column that the draft omits.
+    role: Option<&'static str>,
+    /// Why it has this role.
+    reason: &'a str,
+    hierarchy: &'a str,
+}
+
+impl DraftedColumn<'_> {
+    fn of(profile: &ColumnProfile) -> DraftedColumn<'_> {
+        DraftedColumn {
+            name: &profile.name,
+            kind: profile.kind.name(),
+            distinct: profile.distinct,
+            missing: profile.missing,
+            role: profile.role.map(|role| role.name()),
+            reason: &profile.reason,
+            hierarchy: &profile.hierarchy,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum FoundRelation<'a> {
+    Determines { from: [&'a str; 1], determines: &'a str },
+    Sum { total: &'a str, sum_of: &'a [String] },
+}
+
+impl FoundRelation<'_> {
+    fn of(relation: &Relation) -> FoundRelation<'_> {
+        match relation {
+            Relation::Determines { from, to } => FoundRelation::Determines { from: [from], determines: to },
+            Relation::Sum { total, parts } => FoundRelation::Sum { total, sum_of: parts },
+        }
     }
 }
 

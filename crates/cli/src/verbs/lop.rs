@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use hedgerow::federation::Fault;
 use hedgerow::federation::lop::{self, By, Chances, Exposure, LopSetting, LopValues, ValueExposure};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{print, print_json, short};
 use crate::args::{Lop, LopOf, Talk};
@@ -37,12 +37,12 @@ pub(super) fn measure(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
         runs => Some(lop::measure_values(values, By::Masks, setting, runs, lop.seed).map_err(refused)?),
     };
     if talk.json {
-        let exposure =
-            |found: &ValueExposure| json!({ "alone": found.alone, "neighbors": found.neighbors, "runs": found.runs });
-        print_json(&json!({
-            "of": name_of(lop.of), "custodians": lop.custodians, "domain": lop.domain,
-            "items": if lop.of == LopOf::Sum { lop.custodians } else { lop.items },
-            "measured": { "baseline": exposure(&ring), "masked": masked.as_ref().map(exposure) },
+        print_json(&LossOfPrivacy::Values(ExposedValues {
+            of: name_of(lop.of),
+            custodians: lop.custodians,
+            domain: lop.domain,
+            items: if lop.of == LopOf::Sum { lop.custodians } else { lop.items },
+            measured: MeasuredValues { baseline: ValueLoss::of(&ring), masked: masked.as_ref().map(ValueLoss::of) },
         }))?;
     } else {
         print(&values_as_text(lop, &ring, masked.as_ref()))?;
@@ -106,40 +106,135 @@ fn measure_union(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
     let masked_runs = u64::from(lop.runs).min((MASKED_WORDS_MAX / lop.domain).max(2)) as u32;
     let masked = lop::measure_masked(setting, masked_runs, lop.seed).map_err(refused)?;
     if talk.json {
-        print_json(&as_json(lop, setting, &ring, &masked))?;
+        print_json(&LossOfPrivacy::Union(ExposedUnion::of(lop, setting, &ring, &masked)))?;
     } else {
         print(&as_text(lop, setting, &ring, &masked))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(lop: &Lop, setting: LopSetting, ring: &Exposure, masked: &Exposure) -> Value {
-    let exposure = |exposure: &Exposure| {
-        json!({
-            "set": exposure.set_expected,
-            "set_of_leader": exposure.set_of_leader,
-            "item": exposure.item_expected,
-            "item_of_leader": exposure.item_of_leader,
-            "runs": exposure.runs,
-        })
-    };
-    let mut value = json!({
-        "of": name_of(lop.of), "custodians": lop.custodians, "domain": lop.domain, "items": lop.items, "dummy_items": lop.dummy_items,
-        "bounds": {
-            "set": setting.set_exposure(lop.dummy_items),
-            "set_of_leader": setting.set_exposure_of_leader(lop.dummy_items),
-            "item_of_leader": setting.item_exposure_of_leader(lop.dummy_items),
-        },
-        "measured": { "baseline": exposure(ring), "masked": exposure(masked) },
-    });
-    if let Some(wanted) = lop.wanted {
-        value["wanted"] = json!({
-            "loss": wanted,
-            "dummy_items_for_set": setting.dummy_items_for_set_exposure(wanted),
-            "dummy_items_for_item_of_leader": setting.dummy_items_for_item_exposure(wanted),
-        });
+/// What is printed.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LossOfPrivacy {
+    Union(ExposedUnion),
+    Values(ExposedValues),
+}
+
+/// The loss of privacy of a sum, a median, or an extreme value.
+#[derive(Serialize)]
+struct ExposedValues {
+    of: &'static str,
+    custodians: u64,
+    domain: u64,
+    items: u64,
+    measured: MeasuredValues,
+}
+
+#[derive(Serialize)]
+struct MeasuredValues {
+    baseline: ValueLoss,
+    /// `None` where runs among this many custodians would take too long.
+    masked: Option<ValueLoss>,
+}
+
+#[derive(Serialize)]
+struct ValueLoss {
+    /// To one neighbor.
+    alone: f64,
+    /// To both neighbors together.
+    neighbors: f64,
+    runs: u32,
+}
+
+impl ValueLoss {
+    fn of(found: &ValueExposure) -> ValueLoss {
+        ValueLoss { alone: found.alone, neighbors: found.neighbors, runs: found.runs }
     }
-    value
+}
+
+/// The loss of privacy of a union.
+#[derive(Serialize)]
+struct ExposedUnion {
+    of: &'static str,
+    custodians: u64,
+    domain: u64,
+    items: u64,
+    dummy_items: u64,
+    /// By formula. A bound above 1 bounds nothing.
+    bounds: UnionBounds,
+    /// By running the protocols.
+    measured: MeasuredUnion,
+    /// With `--wanted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wanted: Option<WantedLoss>,
+}
+
+#[derive(Serialize)]
+struct UnionBounds {
+    set: f64,
+    set_of_leader: f64,
+    item_of_leader: f64,
+}
+
+#[derive(Serialize)]
+struct MeasuredUnion {
+    baseline: UnionLoss,
+    masked: UnionLoss,
+}
+
+#[derive(Serialize)]
+struct UnionLoss {
+    set: f64,
+    set_of_leader: f64,
+    item: f64,
+    item_of_leader: f64,
+    runs: u32,
+}
+
+/// How many dummy items keep the loss within a limit.
+#[derive(Serialize)]
+struct WantedLoss {
+    loss: f64,
+    /// `None` where no number suffices.
+    dummy_items_for_set: Option<u64>,
+    /// `None` where no number suffices.
+    dummy_items_for_item_of_leader: Option<u64>,
+}
+
+impl ExposedUnion {
+    fn of(lop: &Lop, setting: LopSetting, ring: &Exposure, masked: &Exposure) -> ExposedUnion {
+        ExposedUnion {
+            of: name_of(lop.of),
+            custodians: lop.custodians,
+            domain: lop.domain,
+            items: lop.items,
+            dummy_items: lop.dummy_items,
+            bounds: UnionBounds {
+                set: setting.set_exposure(lop.dummy_items),
+                set_of_leader: setting.set_exposure_of_leader(lop.dummy_items),
+                item_of_leader: setting.item_exposure_of_leader(lop.dummy_items),
+            },
+            measured: MeasuredUnion { baseline: UnionLoss::of(ring), masked: UnionLoss::of(masked) },
+            wanted: lop.wanted.map(|loss| WantedLoss {
+                loss,
+                dummy_items_for_set: setting.dummy_items_for_set_exposure(loss),
+                dummy_items_for_item_of_leader: setting.dummy_items_for_item_exposure(loss),
+            }),
+        }
+    }
+}
+
+impl UnionLoss {
+    fn of(found: &Exposure) -> UnionLoss {
+        UnionLoss {
+            set: found.set_expected,
+            set_of_leader: found.set_of_leader,
+            item: found.item_expected,
+            item_of_leader: found.item_of_leader,
+            runs: found.runs,
+        }
+    }
 }
 
 fn as_text(lop: &Lop, setting: LopSetting, ring: &Exposure, masked: &Exposure) -> String {

@@ -4,11 +4,17 @@ use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use hedgerow::{Error, ErrorKind};
-use serde_json::json;
+use serde::Serialize;
 
 use super::{print, print_json};
 use crate::args::{Synth, SynthWhat, Talk};
 use crate::failure::Failure;
+
+#[derive(Serialize)]
+struct Written {
+    directory: String,
+    rows: u64,
+}
 
 pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
     let (what, name) = match &arguments.what {
@@ -43,7 +49,7 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
             };
             written.map_err(failed)?;
             if talk.json {
-                print_json(&json!({ "directory": directory.display().to_string(), "rows": what.rows }))?;
+                print_json(&Written { directory: directory.display().to_string(), rows: what.rows })?;
             } else if !talk.quiet {
                 let also = if name == "census" { " with hierarchies and {0}/policy.toml" } else { "" };
                 let also = also.replace("{0}", &directory.display().to_string());

@@ -17,21 +17,29 @@ use crate::{Check, ExploredAttribute};
 #[cfg(feature = "federation")]
 use crate::ledger::LedgerTotals;
 
-/// A report about one release, or about several together.
+/// A report about one release, or about several together. What needs the private source is absent
+/// without `--policy` and with `--publishable`.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct Document {
     pub(super) version: &'static str,
     pub(super) publishable: bool,
+    /// The date that the page carries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) date: Option<String>,
+    /// With `--policy`: the name of its file, and its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) policy: Option<PolicyFile>,
+    /// With `--policy`, where the source is a file: its name and a digest of its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<SourceFile>,
+    /// Whether people were looked for.
     pub(super) people_named: bool,
+    /// With `--publishable`: what was omitted.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(super) omitted: &'static [&'static str],
     pub(super) releases: Vec<ReleasePart>,
+    /// With `--ledger`: what custodians opened to one another in a
+    /// joint run.
     #[cfg(feature = "federation")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ledger: Option<LedgerTotals>,
@@ -58,14 +66,18 @@ pub(super) struct SourceFile {
 /// One release: first what the released tables show, then what needs the private source.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct ReleasePart {
+    /// The name of the directory, without the path to it.
     pub(super) name: String,
     pub(super) method: String,
     pub(super) digest: String,
+    /// As the manifest states them; `out` alone for a table without a manifest.
     pub(super) rows: RowsStated,
     #[serde(flatten)]
     pub(super) of_manifest: Option<ManifestPart>,
+    /// Class sizes and risk, from the released tables alone.
     pub(super) tables: Vec<ReleasedTable>,
     pub(super) singled_out: Vec<SingledOut>,
+    /// Released rows by two attributes.
     pub(super) pairs: Vec<Contingency>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) safe_harbor: Option<Vec<SafeHarborItem>>,
@@ -91,7 +103,11 @@ pub(super) struct ManifestPart {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) units: Option<UnitCounts>,
     pub(super) columns: Vec<ColumnPart>,
+    /// Dependencies between released attributes that the publisher declares, with the reason where
+    /// one is accepted.
     pub(super) dependencies: Vec<KnownDependency>,
+    /// Quasi-identifiers of which one follows from others: the classes of rows that agree on the
+    /// labels of all, and the smallest of these.
     pub(super) related: Vec<RelatedPart>,
     pub(super) check: Check,
 }
@@ -163,15 +179,21 @@ pub(crate) fn columns(manifest: &Manifest) -> Vec<ColumnPart> {
 /// The figures that need the private source.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct SourcePart {
+    /// The source next to the release.
     pub(super) comparison: Comparison,
+    /// The share of count queries whose relative error is at most each of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) query_error: Option<Vec<ErrorShare>>,
+    /// Of full-domain recoding: what forced each level and each suppressed group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) why: Option<Why>,
+    /// Of full-domain recoding, where the lattice is small.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) lattice: Option<LatticePart>,
+    /// Of local recoding: which classes could not be divided, and because of which guarantee.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) undivided: Option<Undivided>,
+    /// As `hedgerow measure --json` prints them.
     pub(super) measures: Measures,
 }
 
@@ -190,6 +212,7 @@ pub(super) struct LatticePart {
     pub(super) holding_count: usize,
     /// The levels at which every rule holds.
     pub(super) holding: Vec<Vec<u8>>,
+    /// By sum of levels, the coarsest first: nodes, and those at which every rule holds.
     pub(super) heights: Vec<HeightPart>,
     pub(super) chosen: Vec<u8>,
 }
@@ -205,8 +228,11 @@ pub(super) struct HeightPart {
 /// Several releases: each alone, and all combined.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct Together {
+    /// Each release by itself.
     pub(super) alone: Vec<AlonePart>,
+    /// What adversaries find in all of them together.
     pub(super) combined: Vec<Finding>,
+    /// For the most exposed: the class and the values of each release.
     pub(super) narrowings: Vec<NarrowingPart>,
 }
 

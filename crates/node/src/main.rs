@@ -33,7 +33,7 @@ enum Verb {
     Keys(Keys),
     /// Make a password for an analyst, with its verifier for the settings
     Password(Password),
-    /// Hold this custodian's rows against what its policy declares
+    /// Check that this custodian's rows fit what its policy declares
     Check(Config),
     /// Print what this custodian agrees to, for another custodian to compare
     Terms(Config),
@@ -41,13 +41,13 @@ enum Verb {
     Diff(Diff),
     /// Propose a run to all custodians
     Propose(Propose),
-    /// Approve the plan that waits, by its digest in `status`
+    /// Approve the proposed plan, by its digest in `status`
     Approve(Approve),
-    /// Give up the open run
+    /// Give up the open run, before this node has staged its release
     Withdraw(Operated),
-    /// Give up a run that stays in doubt: others may have published it
+    /// Give up a run that stays in doubt; others may have published it
     Resolve(Resolve),
-    /// Show the open run, what it would open, and how others ended
+    /// Show the open run, what it would open, and how earlier runs ended
     Status(Config),
     /// Read settings, certificates and revocation lists again, without a restart
     Reload(Operated),
@@ -108,11 +108,11 @@ struct Propose {
 struct Approve {
     #[command(flatten)]
     operated: Operated,
-    /// The digest of the plan, or at least 32 digits of it; without it, what waits is shown and you
+    /// The digest of the plan, or at least 32 digits of it; without it, the plan is shown and you
     /// confirm it
     plan: Option<String>,
-    /// Although rows of this custodian were in another run: `status` shows what the difference
-    /// tells
+    /// Approve although rows of this custodian were in another run; `status` shows what the
+    /// difference discloses
     #[arg(long)]
     insist: bool,
 }

@@ -15,6 +15,9 @@ use hedgerow_node::{Verifier, daemon, demo, disk, export, hex, key_files};
 use hedgerow_table::InputError;
 use serde_json::Value;
 
+#[cfg(test)]
+#[path = "../../cli/src/documented.rs"]
+mod documented;
 mod log;
 
 #[derive(Debug, Parser)]
@@ -474,4 +477,15 @@ fn list(journal: &Journal) -> Result<(), String> {
     let (rows, hash) = disk::read_signed_journal(data, &key.public(), print).map_err(|error| error.to_string())?;
     println!("{{\"rows\":{rows},\"hash\":\"{hash}\",\"chain\":\"whole\",\"head\":\"signed\"}}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+
+    /// Every command line that the documents print has arguments that the program takes.
+    #[test]
+    fn documents_print_no_invalid_command_line() {
+        assert!(crate::documented::parse_all::<Arguments>("hedgerow-node") > 40);
+    }
 }

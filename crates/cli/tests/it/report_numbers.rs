@@ -160,7 +160,7 @@ fn every_number_of_the_page_is_the_one_in_the_json() {
 }
 
 #[test]
-fn so_are_those_of_methods_that_have_no_example() {
+fn numbers_of_methods_without_an_example_are_in_the_json() {
     let folder = Folder::of_example("hospital");
     let policy = folder.read("policy-local.toml");
     assert!(policy.contains("method = \"mondrian\""));

@@ -130,6 +130,10 @@ fn words(line: &str) -> Vec<String> {
         match word.as_str() {
             "N" => *word = "1".to_owned(),
             "LEVELS" => *word = "age=1".to_owned(),
+            // One of several subcommands.
+            either if either.chars().all(|letter| letter.is_ascii_lowercase() || letter == '|') => {
+                *word = either.split('|').next().unwrap_or_default().to_owned();
+            }
             _ => {}
         }
     }

@@ -8,10 +8,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::memory;
 
-/// Publishes tables about people without disclosing who they are or what must stay confidential.
+/// Publishes tables about people under privacy rules that you state, and attacks releases.
 ///
-/// From a private table and a policy it makes a release that satisfies every privacy rule with
-/// minimal information loss, and verifies both. Start with `hedgerow init DATA.csv`, read the
+/// From a private table and a policy it makes a release that satisfies every rule of the policy,
+/// and recomputes the rules from the written files. With `method = "full-domain"` the search proves
+/// that no other combination of levels loses less. Start with `hedgerow init DATA.csv`, read the
 /// policy it writes, then `hedgerow publish policy.toml -o release`.
 #[derive(Debug, Parser)]
 #[command(name = "hedgerow", version, max_term_width = 120, propagate_version = true)]
@@ -51,7 +52,7 @@ pub(crate) struct Talk {
 pub(crate) enum Verb {
     /// Profile a data file and write a commented policy to start from
     Init(Init),
-    /// Make a release from a policy: search for the least information loss, write, verify
+    /// Make a release from a policy: search for a small information loss, write, verify
     Publish(PublishArguments),
     /// Recompute every guarantee of a release from its files, or check any table against a policy
     Check(Check),
@@ -69,9 +70,9 @@ pub(crate) enum Verb {
     /// buckets
     ///
     /// A row counts in proportion to how much of its cells the condition covers: of 20 people
-    /// between 20 and 29, about 10 are over 24. Each estimate has two bounds: certain (no table
-    /// that fits the release gives less) and possible (none gives more). In a bucketized release,
-    /// rows and sensitive values of a bucket are paired in every way.
+    /// between 20 and 29, about 10 are over 24. Each estimate has a lower bound, `certain` (no
+    /// table that fits the release gives less), and an upper bound, `possible` (none gives more).
+    /// In a bucketized release, rows and sensitive values of a bucket are paired in every way.
     Query(QueryArguments),
     /// Keep published releases in a folder, to audit new releases together with them
     Catalog(CatalogArguments),
@@ -329,9 +330,10 @@ pub(crate) struct Audit {
     /// intersection, definetti, minimality, difference, consistency, worlds
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = adversaries(), hide_possible_values = true)]
     pub(crate) adversary: Vec<hedgerow::Adversary>,
-    /// What counts as a breach: fewer sensitive values or rows left for anyone than l or k, or a
-    /// higher confidence in anyone's sensitive value, such as l=3,k=5 or confidence=0.8 [default:
-    /// l=2]
+    /// What counts as a breach and ends with exit code 4: l=3 fails if fewer than 3 sensitive
+    /// values are left for a person, k=5 if fewer than 5 rows are, confidence=0.8 if an
+    /// attacker's confidence in a sensitive value is above 0.8. With commas, each of them
+    /// [default: l=2]
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', value_parser = limit)]
     pub(crate) fail_under: Vec<AuditLimit>,
     /// Write who is at risk to a file: row numbers of the people's table, by adversary. They are
@@ -496,24 +498,24 @@ pub(crate) struct Synth {
 pub(crate) enum SynthWhat {
     /// People with age, sex, education, birthplace, occupation, race, work class, marital status
     /// and income
-    Census(CensusArguments),
+    Census(SynthArguments),
     /// Stays in a hospital by patients who return, with traps: names under an innocent header, a
     /// column that mirrors another one, diagnoses that not everyone can have, exact amounts
-    Hospital(CensusArguments),
+    Hospital(SynthArguments),
     /// Households and the people in them, with traps: composition that neighbors know, a region
     /// that follows from the county, incomes that children lack, exact rents
-    Households(CensusArguments),
+    Households(SynthArguments),
     /// Tax returns of firms over several years, with traps: a district that shows the county, wages
     /// that firms without employees lack, exact amounts
-    Taxes(CensusArguments),
+    Taxes(SynthArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CensusArguments {
-    /// How many people
+pub(crate) struct SynthArguments {
+    /// How many rows: people, stays or tax returns
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,
-    /// The same seed gives the same people
+    /// The same seed gives the same rows
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Write the data (of the census also hierarchies and a policy) into this directory, instead of
@@ -579,4 +581,15 @@ fn share(text: &str) -> Result<f64, String> {
 fn adversaries() -> impl TypedValueParser<Value = hedgerow::Adversary> {
     let names = hedgerow::Adversary::ALL.map(hedgerow::Adversary::name);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<hedgerow::Adversary>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+
+    /// Every command line that the documents print has arguments that the program takes.
+    #[test]
+    fn documents_print_no_invalid_command_line() {
+        assert!(crate::documented::parse_all::<Arguments>("hedgerow") > 60);
+    }
 }

@@ -4,6 +4,8 @@
 //! usage or policy error; 3 no release can meet the policy; 4 a check found a breach.
 
 mod args;
+#[cfg(test)]
+mod documented;
 mod failure;
 mod interrupt;
 mod memory;

@@ -220,7 +220,11 @@ fn fetch_table(
     if resource.path.is_empty() || !is_plain || resource.format != "csv" {
         let problem =
             format!("the manifest names `{}`, which is not a table of a release in a database", resource.path);
-        return Err(TableError::input(place, problem, "do not trust this release"));
+        return Err(TableError::input(
+            place,
+            problem,
+            "do not use this release, and ask the publisher for a corrected one",
+        ));
     }
     let path = into.join(relative);
     let failed = |error| TableError::io(&path, error);
@@ -238,7 +242,8 @@ fn fetch_table(
             progress.check()?;
         }
         let texts: Option<Vec<String>> = cells.iter().map(text_of).collect();
-        let problem = || TableError::input(place, "a text that is not UTF-8", "do not trust this release");
+        let hint = "do not use this release, and ask the publisher for a corrected one";
+        let problem = || TableError::input(place, "a text that is not UTF-8", hint);
         let texts = texts.ok_or_else(problem)?;
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         write_record(&mut out, &texts).map_err(failed)

@@ -117,7 +117,7 @@ impl From<Profile> for JointProfile {
 }
 
 fn agree(policy: &hedgerow_policy::Policy, bound: &Bound<'_>) -> Result<Agreed, Error> {
-    hedgerow_publish::jointly::refuse(policy)?;
+    hedgerow_publish::joint_refusals::refuse(policy)?;
     let tight = policy.publish.summarise == Summary::Tight;
     let rules = bound.judge()?.into_rules();
     let agreed = Agreed::new(bound.axes(), &bound.judged_cardinalities(), rules, policy.publish.strict, tight);

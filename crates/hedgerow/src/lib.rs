@@ -2,8 +2,9 @@
 //! would.
 //!
 //! A *policy* says what each column is and what must hold. From a table and a policy, [`publish`]
-//! makes a *release*: a directory with the table, made as coarse as the rules require and no
-//! coarser. Every guarantee is recomputed from the written files before the release appears.
+//! makes a *release*: a directory with the table, made coarser until every rule holds. With
+//! full-domain recoding, the search proves that no other combination of levels loses less. Every
+//! guarantee is recomputed from the written files before the release appears.
 //! [`audit`] reports what adversaries learn from one release or several together.
 //!
 //! # Start

@@ -15,6 +15,9 @@ use hedgerow_node::{Verifier, daemon, demo, disk, export, hex, key_files};
 use hedgerow_table::InputError;
 use serde_json::Value;
 
+#[cfg(test)]
+#[path = "../../cli/src/documented.rs"]
+mod documented;
 mod log;
 
 #[derive(Debug, Parser)]
@@ -33,7 +36,7 @@ enum Verb {
     Keys(Keys),
     /// Make a password for an analyst, with its verifier for the settings
     Password(Password),
-    /// Hold this custodian's rows against what its policy declares
+    /// Check that this custodian's rows fit what its policy declares
     Check(Config),
     /// Print what this custodian agrees to, for another custodian to compare
     Terms(Config),
@@ -41,13 +44,13 @@ enum Verb {
     Diff(Diff),
     /// Propose a run to all custodians
     Propose(Propose),
-    /// Approve the plan that waits, by its digest in `status`
+    /// Approve the proposed plan, by its digest in `status`
     Approve(Approve),
-    /// Give up the open run
+    /// Give up the open run, before this node has staged its release
     Withdraw(Operated),
-    /// Give up a run that stays in doubt: others may have published it
+    /// Give up a run that stays in doubt; others may have published it
     Resolve(Resolve),
-    /// Show the open run, what it would open, and how others ended
+    /// Show the open run, what it would open, and how earlier runs ended
     Status(Config),
     /// Read settings, certificates and revocation lists again, without a restart
     Reload(Operated),
@@ -108,11 +111,11 @@ struct Propose {
 struct Approve {
     #[command(flatten)]
     operated: Operated,
-    /// The digest of the plan, or at least 32 digits of it; without it, what waits is shown and you
+    /// The digest of the plan, or at least 32 digits of it; without it, the plan is shown and you
     /// confirm it
     plan: Option<String>,
-    /// Although rows of this custodian were in another run: `status` shows what the difference
-    /// tells
+    /// Approve although rows of this custodian were in another run; `status` shows what the
+    /// difference discloses
     #[arg(long)]
     insist: bool,
 }
@@ -474,4 +477,15 @@ fn list(journal: &Journal) -> Result<(), String> {
     let (rows, hash) = disk::read_signed_journal(data, &key.public(), print).map_err(|error| error.to_string())?;
     println!("{{\"rows\":{rows},\"hash\":\"{hash}\",\"chain\":\"whole\",\"head\":\"signed\"}}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+
+    /// Every command line that the documents print has arguments that the program takes.
+    #[test]
+    fn documents_print_no_invalid_command_line() {
+        assert!(crate::documented::parse_all::<Arguments>("hedgerow-node") > 30);
+    }
 }

@@ -95,7 +95,7 @@ impl<S: ?Sized> Outbox<S> {
         }
     }
 
-    /// HealthCounts of rejections that are not in the journal one by one.
+    /// Counts of rejections that are not listed one by one in the journal.
     pub(crate) fn note_rejections(&mut self, ends: bool) {
         for counts in self.rejections.due(self.time.unix_ms, ends) {
             self.note(What::Rejected, None, "several", counts);

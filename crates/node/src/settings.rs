@@ -9,8 +9,8 @@ use hedgerow_config::{ConfigErrors, Field, FileKind, Reader, TomlNode, Word, Wro
 use hedgerow_joint::{Agreed, Profile};
 use hedgerow_smc::{MESSAGE_BYTES_MAX, RunLimits};
 
+use crate::endpoint_settings::{ANALYST, ENDPOINT, Options};
 use crate::fields::{read_address, read_name, whole};
-use crate::options::{ANALYST, ENDPOINT, Options};
 use crate::peer::{PEER, read_peers};
 
 pub use crate::peer::{Peer, Role};

@@ -23,7 +23,7 @@ pub enum OpenError {
     Store(#[from] StoreError),
     #[error("the book of runs cannot be read: {0}")]
     Book(WireFault),
-    #[error("the journal has a row that it cannot have: {0}")]
+    #[error("the journal has an invalid row: {0}")]
     Journal(String),
 }
 

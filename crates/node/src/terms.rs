@@ -36,7 +36,7 @@ impl Terms {
             let problem = format!("custodians together cannot publish by `{}`", policy.publish.method.name());
             return Err(InputError::new(place, problem, "set `method = \"mondrian\"` under [publish]").into());
         }
-        hedgerow_publish::jointly::refuse(&policy)?;
+        hedgerow_publish::joint_refusals::refuse(&policy)?;
         let declared = declared_table(&policy)?;
         let agreed = {
             let bound = Bound::new(&policy, &declared)?;

@@ -16,7 +16,7 @@ use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use sha2::{Digest as _, Sha256};
 
 use crate::channel_binding::server_end_point;
-use crate::options::Options;
+use crate::endpoint_settings::Options;
 use crate::rejections::RejectionKind;
 use crate::settings::Settings;
 

@@ -471,7 +471,7 @@ fn read_neighbors(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Pu
     if matches!(publish.loss, Loss::Ncp | Loss::Granularity | Loss::Entropy) {
         publish.cluster_loss = Some(publish.loss);
     } else {
-        let problem = format!("classes of neighbors cannot be found by the loss {}", publish.loss.name());
+        let problem = format!("cluster and `improve` cannot minimize {}", publish.loss.name());
         reader.refuse(&field.node.at, problem, "choose \"granularity\", \"entropy\" or \"ncp\", or omit it");
     }
 }

@@ -135,8 +135,9 @@ fn check_sides(reader: &mut Reader<'_>, fields: &Fields<'_>, know: Option<&[Stri
         reader.refuse_key(fields.at, "under `decompose` a rule must protect something", hint);
     }
     if fields.get("know").is_none() && know.is_some_and(<[String]>::is_empty) {
-        let hint = "list what the attacker knows, `know = [\"age\"]`, or give what they know the role `quasi`";
-        reader.refuse_key(fields.at, "nothing on the left: no attribute is quasi, and `know` is absent", hint);
+        let hint = "list what the attacker knows, `know = [\"age\"]`, or give these attributes the role `quasi`";
+        let problem = "the rule names nothing that the attacker knows: no attribute is quasi, and `know` is absent";
+        reader.refuse_key(fields.at, problem, hint);
     }
 }
 

@@ -18,7 +18,7 @@ pub const SECTIONS: &[Word] = &[
 ];
 
 pub const ATTRIBUTE: &[Word] = &[
-    Word::key("role", "role = \"quasi\"", "what an attacker can do with it").required(),
+    Word::key("role", "role = \"quasi\"", "what the attribute is to an attacker").required(),
     Word::key("type", "type = \"category\"", "what its values are, when that should not be inferred").also(&["kind"]),
     Word::key("hierarchy", "hierarchy = { widths = [5, 10, 20] }", "how it may be generalized").also(&[
         "generalization",
@@ -92,7 +92,7 @@ pub const RULE: &[Word] = &[
     Word::key(
         "protect",
         "protect = \"disease\"",
-        "what the attacker must not learn; several in a list, for decompose alone: their combination",
+        "what the attacker must not learn; with decompose, a list protects the combination of its attributes",
     )
     .also(&["sensitive", "protects"]),
     Word::key("require", "require = { model = \"k-anonymity\", k = 5 }", "what must hold, one model or a list of them")
@@ -107,13 +107,13 @@ pub const RULE: &[Word] = &[
     Word::key(
         "consistent",
         "consistent = true",
-        "whether the rule also holds for the rows that no impossible combination of values excludes",
+        "whether the rule must also hold after an attacker excludes rows with impossible combinations of values",
     )
     .also(&["consistency", "structural-zeros"]),
     Word::key(
         "where",
         "where = { county = [\"Travis\"] }",
-        "about the classes alone whose known cells may stand for one of these values, of every attribute named; all classes when absent",
+        "restricts the rule to classes whose labels may stand for one of these values, for every attribute named; all classes when absent",
     )
     .also(&["only", "only-where"]),
 ];
@@ -181,10 +181,10 @@ const CHANGE: Word = Word::key("distance", "distance = \"relative\"", "how a cha
 const HAVING: Word = Word::key(
     "having",
     "having = [\"HIV\"]",
-    "about the classes alone in which one of these protected values occurs, all classes when absent",
+    "restricts the model to classes in which one of these protected values occurs; all classes when absent",
 );
 const BELOW: Word =
-    Word::key("below", "below = 5", "about the classes alone that have fewer rows, all classes when absent");
+    Word::key("below", "below = 5", "restricts the model to classes with fewer rows; all classes when absent");
 const EPSILON: Word =
     Word::key("epsilon", "epsilon = 10", "how near counts as close, at least 0; a share of the value when relative")
         .required();
@@ -321,7 +321,7 @@ pub const PUBLISH: &[Word] = &[
     Word::key(
         "max-epsilon",
         "max-epsilon = 0.01",
-        "for clone: how far a value's share in a class may be from its share in the table",
+        "for clone: requires ε-clone with this ε, also beside a rule that does; classes grow until both hold. Without either, ε is 1",
     )
     .also(&["epsilon"]),
     Word::key(
@@ -340,7 +340,7 @@ pub const PUBLISH: &[Word] = &[
     Word::key(
         "rho",
         "rho = 0.2",
-        "for clone with `assignment = \"scan\"`: the share of tuples that every class looks at",
+        "for clone with `assignment = \"scan\"`: the share of tuples that is examined for each class",
     ),
     Word::key("rare", "rare = \"keep\"", "for clone: what becomes of values so rare that classes become few and large"),
     Word::key("algorithm", "algorithm = \"best\"", "for decompose: how the tables are chosen"),
@@ -388,7 +388,10 @@ pub const ANATOMY_ASSIGNMENTS: &[Word] = &[
 
 pub const CLONE_ASSIGNMENTS: &[Word] = &[
     Word::value("order", "all classes at once, by halving along the widest attribute"),
-    Word::value("scan", "class after class, the closest of a share of the table: as in the paper, and slow"),
+    Word::value(
+        "scan",
+        "forms one class at a time from the closest tuples of a random share of the table: as in the paper, and slow",
+    ),
 ];
 
 pub const RARE: &[Word] = &[
@@ -429,7 +432,8 @@ pub const LOSSES: &[Word] = &[
 ];
 
 pub const COMMUNITY: &[Word] = &[
-    Word::key("releases", "releases = [\"../neighbor/release\"]", "directories or globs").also(&["release"]),
+    Word::key("releases", "releases = [\"../neighbor/release\"]", "directories, or patterns of them")
+        .also(&["release"]),
     Word::key(
         "values",
         "values.disease = { \"Flu\" = \"influenza\" }",

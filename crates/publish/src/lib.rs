@@ -7,7 +7,7 @@
 pub mod catalog;
 mod exposed_classes;
 mod foreseen;
-pub mod jointly;
+pub mod joint_refusals;
 mod other_methods;
 mod out_of_core;
 mod phase;

@@ -34,7 +34,7 @@ use serde_json::{Map, Value};
 
 use crate::catalog::{CatalogAudit, OpenedCatalog};
 use crate::foreseen;
-use crate::jointly;
+use crate::joint_refusals;
 use crate::other_methods;
 use crate::out_of_core;
 use crate::phase::Phase;
@@ -85,7 +85,7 @@ fn publish_with(
     let staged = Staged::next_to(&options.destination, options.overwrite)?;
     refuse(policy)?;
     if divided.is_some() {
-        jointly::refuse(policy)?;
+        joint_refusals::refuse(policy)?;
     }
     let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");

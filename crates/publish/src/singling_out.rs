@@ -162,7 +162,22 @@ fn coarser_numbers(column: &Column, counts: &[u64]) -> String {
     let shared = present.iter().rposition(|&rows| rows > 1);
     match shared.filter(|&last| present[..last].iter().all(|&rows| rows != 1)) {
         Some(last) => format!("`coarsen = {{ top = {} }}`", column.domain.text(last as u32)),
-        None => "`coarsen = { round = 1000 }`, `{ significant = 2 }` or `{ top = 150000 }`".to_owned(),
+        None => format!("`coarsen = {{ round = {} }}` or `{{ significant = 2 }}`", round_to(column)),
+    }
+}
+
+/// A power of ten that divides the range of the values into a hundred parts or fewer, so that the
+/// proposal changes values of any unit.
+fn round_to(column: &Column) -> String {
+    let present = column.domain.present();
+    let end = |code: usize| column.domain.number(code as u32).unwrap_or(0.0);
+    let range = if present == 0 { 0.0 } else { end(present - 1) - end(0) };
+    let least = if column.domain.kind() == Kind::Integer { 1 } else { -6 };
+    let digits = if range > 0.0 { (range / 100.0).log10().ceil().clamp(-6.0, 15.0) as i32 } else { least };
+    let digits = digits.max(least);
+    match usize::try_from(-digits) {
+        Ok(decimals) => format!("{:.decimals$}", 10f64.powi(digits)),
+        Err(_) => format!("{:.0}", 10f64.powi(digits)),
     }
 }
 
@@ -240,7 +255,19 @@ mod tests {
         let table = Table::from_texts(&["visits", "income"], &rows);
         let found = warn_of_released("release", &table, ["visits", "income"]);
         assert!(found[0].hint.contains("by `coarsen = { top = 4 }`;"), "{}", found[0].hint);
-        assert!(found[1].hint.contains("`coarsen = { round = 1000 }`, `{ significant = 2 }`"), "{}", found[1].hint);
+        assert!(found[1].hint.contains("`coarsen = { round = 100 }` or `{ significant = 2 }`"), "{}", found[1].hint);
+    }
+
+    /// Salaries in thousands and rates below one: rounding to thousands would leave one value.
+    #[test]
+    fn the_proposed_rounding_fits_the_range_of_the_values() {
+        let rows: Vec<Vec<String>> =
+            (0..10).map(|row| vec![(490 + 51 * row).to_string(), format!("0.{row}5")]).collect();
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        let table = Table::from_texts(&["salary", "rate"], &rows);
+        let found = warn_of_released("release", &table, ["salary", "rate"]);
+        assert!(found[0].hint.contains("`coarsen = { round = 10 }`"), "{}", found[0].hint);
+        assert!(found[1].hint.contains("`coarsen = { round = 0.01 }`"), "{}", found[1].hint);
     }
 
     /// Four rows for each unit, and a doctor who sees no one else: no row is alone, every unit is.

@@ -26,7 +26,7 @@ const SECTIONS: &[Word] = &[
 ];
 
 const ATTRIBUTE: &[Word] = &[
-    Word::key("role", "role = \"quasi\"", "what an attacker can do with it").required(),
+    Word::key("role", "role = \"quasi\"", "what the attribute is to an attacker").required(),
     Word::key("hierarchy", "hierarchy = \"age.csv\"", "the hierarchy file that its labels come from")
         .also(&["generalization", "levels"]),
 ];

@@ -1,4 +1,4 @@
-//! The role of a column: what an attacker can do with it, and what becomes of it in a release.
+//! The role of a column: what the attribute is to an attacker, and what becomes of it in a release.
 
 use hedgerow_config::Word;
 

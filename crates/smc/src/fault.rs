@@ -23,7 +23,7 @@ pub enum WireFault {
     Range,
     #[error("the checksum does not fit the bytes")]
     Checksum,
-    #[error("the book is older than it was, or another one: {found} entries, {expected} were there")]
+    #[error("the book of runs is older than the journal, or another one: {found} entries, the journal has {expected}")]
     RolledBack { found: u64, expected: u64 },
 }
 
@@ -73,7 +73,9 @@ pub enum Fault {
     OtherQuestion { sender: u16 },
     #[error("two different messages from {sender} for the same place in round {round}")]
     Equivocated { sender: u16, round: u32 },
-    #[error("custodian {sender} sent {witness} other messages than us, or {witness} says so falsely")]
+    #[error(
+        "custodian {sender} sent different messages to {witness} and to this node, or {witness} reports it falsely"
+    )]
     Split { sender: u16, witness: u16 },
     #[error("a message from {sender} for round {round}, which cannot have begun")]
     TooEarly { sender: u16, round: u32 },
@@ -95,7 +97,7 @@ pub enum Fault {
     Dropped { sender: u16 },
     #[error("custodian {sender} has another {what} than we have")]
     Disagrees { sender: u16, what: &'static str },
-    #[error("{what}: no rows add up to that, so the words of one custodian are false; totals do not tell whose")]
+    #[error("{what}: no rows have these totals: one custodian sent false numbers, and totals do not show which")]
     Impossible { what: &'static str },
     #[error(
         "{found} custodians, but at least 3 are needed: with two, each would learn the other's value from the total"

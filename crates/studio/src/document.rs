@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use toml_edit::DocumentMut;
 
+use crate::atomic_file::PartFile;
 use crate::history::{Change, FileChange, History};
 use crate::line_diff::{DiffLine, diff};
-use crate::part::PartFile;
 
 /// A policy larger than this is not a policy.
 const BYTES_MAX: u64 = 4 << 20;

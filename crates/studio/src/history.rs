@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::part::PartFile;
+use crate::atomic_file::PartFile;
 
 /// Changes that can be undone.
 const CHANGES_MAX: usize = 200;

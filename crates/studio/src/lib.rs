@@ -4,7 +4,9 @@
 mod address;
 mod arguments;
 mod assets;
+mod atomic_file;
 mod confine;
+mod delayed_parts;
 mod document;
 mod doorway;
 mod edit;
@@ -19,13 +21,11 @@ mod job;
 mod line_diff;
 mod memory;
 mod pages;
-mod part;
 mod patience;
 mod reach;
 mod routes;
 mod rule_text;
 mod server;
-mod side;
 mod studio;
 mod upload;
 

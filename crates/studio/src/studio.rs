@@ -9,13 +9,13 @@ use hedgerow::{Error, ErrorKind, Monitor, Policy, Problem};
 
 use crate::arguments::{NamedInput, is_address, is_release};
 use crate::confine::Confinement;
+use crate::delayed_parts::DelayedParts;
 use crate::document::Document;
 use crate::engine::{self, Computed, Data, Glimpse};
 use crate::hierarchy_text::HierarchyText;
 use crate::job::Job;
 use crate::patience::Patience;
-use crate::side::DelayedParts;
-use crate::{part, reach};
+use crate::{atomic_file, reach};
 
 /// Releases of one folder that are listed.
 const RELEASES_MAX: usize = 200;
@@ -92,7 +92,7 @@ impl Studio {
         let policy = policy.or_else(|| (named.data.is_none() && beside.is_file()).then_some(beside));
         paths.extend(policy.clone());
         let confinement = Confinement::new(&folder, &reach::of_arguments(&paths, policy.as_deref())).map_err(failed)?;
-        part::clear_left(&folder);
+        atomic_file::clear_left(&folder);
         if let Some(data) = &named.data {
             confinement.allow_database(data);
         }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use axum::body::Body;
 use http_body_util::BodyExt as _;
 
+use crate::atomic_file::PartFile;
 use crate::form::Form;
 use crate::pages::open::is_table;
-use crate::part::PartFile;
 use crate::studio::Studio;
 
 /// The largest file that a browser may send. Larger ones are named on the command line.

@@ -97,7 +97,8 @@ fn run_among(
         finding.details.insert(detail.to_owned(), value);
     }
     if people.is_none() {
-        finding.note_needs(Needs::People, "the journalist has no population but the release");
+        let note = "no population was given, so the journalist's risk is computed from the release alone";
+        finding.note_needs(Needs::People, note);
     }
     if classes.len() > classes.buckets() && releases_values(classes) {
         finding.note(

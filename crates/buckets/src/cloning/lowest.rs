@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_are_those_of_a_sort() {
+    fn lowest_agrees_with_sorting() {
         let mut keys = Vec::new();
         for seed in 0..500 {
             let mut rng = StdRng::seed_from_u64(seed);

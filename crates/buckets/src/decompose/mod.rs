@@ -159,7 +159,7 @@ fn draft_chosen<'a>(
 fn warning_of_partial(bound: &Bound<'_>, attacked: Attacked) -> Option<InputError> {
     let Attacked::Partial(words) = attacked else { return None };
     let problem = format!("the intersection attack on the combined tables found nothing, but was partial: {words}");
-    let hint = "guardian normal form rules out what it looks for, and was judged";
+    let hint = "do nothing: the tables are in guardian normal form, which excludes what the attack looks for";
     Some(InputError::new(bound.policy.publish.place.clone(), problem, hint))
 }
 

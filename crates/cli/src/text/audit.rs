@@ -164,8 +164,8 @@ fn detail(finding: &Finding, name: &str, value: &str) -> String {
 fn note_text(note: &Note) -> String {
     match note.needs {
         None => note.text.clone(),
-        Some(Needs::People) => format!("{}: name the people with --people", note.text),
-        Some(Needs::Policy) => format!("{}: name the policy with --policy", note.text),
+        Some(Needs::People) => format!("{}; give a file of the people with --people", note.text),
+        Some(Needs::Policy) => format!("{}; give the policy with --policy", note.text),
     }
 }
 

@@ -45,7 +45,7 @@ fn singled_out(f: &mut fmt::Formatter<'_>, found: &[SingledOut]) -> fmt::Result 
     if found.is_empty() {
         return Ok(());
     }
-    writeln!(f, "\nAlone in the release for an attacker who also knows")?;
+    writeln!(f, "\nAlone in their class for an attacker who also knows")?;
     found.iter().try_for_each(|found| {
         writeln!(f, "  {:>8} {:<6}   {}", found.people, found.counted.name(), found.attributes.join(", "))
     })
@@ -124,13 +124,15 @@ fn risk(f: &mut fmt::Formatter<'_>, measures: &TableMeasures) -> fmt::Result {
     };
     line("prosecutor", &risk.prosecutor, "knows that the person is in the release")?;
     match &risk.journalist {
-        Some(journalist) => line("journalist", journalist, "knows only that the person is in the source")?,
+        Some(journalist) => {
+            line("journalist", journalist, "knows only that the person is in the source, its population")?
+        }
         None => writeln!(f, "  {:<12}{:>9}", "journalist", "unknown")?,
     }
     let (marketer, unique) = (percent(risk.marketer), risk.unique_rows);
     writeln!(
         f,
-        "  {:<12}{:>9}{marketer:>9}  {:>15}   links everybody; this share is linked correctly",
+        "  {:<12}{:>9}{marketer:>9}  {:>15}   links every row to a person; this share is linked correctly",
         "marketer", "", ""
     )?;
     if measures.buckets {

@@ -100,10 +100,10 @@ fn show(
         text.push_str("guarantees, as claimed\n");
         text.push_str(&claims_text(claims));
         if !unchanged {
-            text.push_str("CHANGED      its files differ from those that were added\n");
+            text.push_str("CHANGED       its files differ from those that were added\n");
         }
         for problem in contradictions {
-            text.push_str(&format!("INCONSISTENT {problem}\n"));
+            text.push_str(&format!("CONTRADICTION {problem}\n"));
         }
         print(&text)?;
     }

@@ -10,6 +10,7 @@ use super::{claims_text, load_policy, print, print_json, warn};
 use crate::args::{Check, Talk};
 use crate::failure::{BREACH, Failure};
 use crate::progress::ProgressDisplay;
+use crate::text::row_range;
 
 pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
     let shown = ProgressDisplay::new(talk);
@@ -55,15 +56,14 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
     } else if !talk.quiet {
         let classes = found.classes;
         let mut text = format!(
-            "{} rows in {} classes of {} to {} rows\n{}",
+            "{} rows in {} classes of {}\n{}",
             found.rows,
             classes.count,
-            classes.min,
-            classes.max,
+            row_range(classes.min, classes.max),
             claims_text(&found.guarantees)
         );
         for contradiction in &found.contradictions {
-            text.push_str(&format!("  INCONSISTENT  {contradiction}\n"));
+            text.push_str(&format!("  CONTRADICTION  {contradiction}\n"));
         }
         for (models, why) in unchecked_by_reason(&found.unchecked) {
             let option = match why {
@@ -129,7 +129,7 @@ fn wrong(error: &Error, talk: &Talk) -> Result<ExitCode, Failure> {
     if talk.json {
         print_json(&json!({ "guarantees": [], "holds": false, "contradictions": problems, "warnings": [] }))?;
     } else if !talk.quiet {
-        let lines: String = problems.iter().map(|problem| format!("  INCONSISTENT  {problem}\n")).collect();
+        let lines: String = problems.iter().map(|problem| format!("  CONTRADICTION  {problem}\n")).collect();
         print(&format!("{lines}do not publish this: see above\n"))?;
     }
     Ok(ExitCode::from(BREACH))

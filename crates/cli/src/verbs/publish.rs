@@ -10,6 +10,7 @@ use crate::args::{self, OnInterrupt, OutputFormat, Talk};
 use crate::failure::{Failure, say};
 use crate::interrupt;
 use crate::progress::ProgressDisplay;
+use crate::text::row_range;
 
 pub(crate) fn run(arguments: &args::PublishArguments, talk: &Talk) -> Result<ExitCode, Failure> {
     if arguments.seed.is_some() {
@@ -134,7 +135,8 @@ fn to_text(published: &Published, policy: &Policy, searched: bool, verbose: bool
         Some(report) => cloned_text(report, (classes.min, classes.max), rows.source, protected(policy)),
         None => {
             let mean = short((classes.mean * 10.0).round() / 10.0);
-            format!("classes  {} of {} to {} rows, {mean} on average\n", classes.count, classes.min, classes.max)
+            let mean = if classes.min == classes.max { String::new() } else { format!(", {mean} on average") };
+            format!("classes  {} of {}{mean}\n", classes.count, row_range(classes.min, classes.max))
         }
     });
     let mut proof = "";

@@ -143,7 +143,7 @@ fn every_false_statement_of_a_manifest_is_found() {
         folder.write(&file, manifest.to_string());
         let ran = folder.run(&["check", release]);
         assert_eq!(ran.code, Some(4), "{release} {pointer} = {value}: {ran:?}");
-        let named = ran.stdout.lines().any(|line| line.contains("INCONSISTENT") && line.contains(words));
+        let named = ran.stdout.lines().any(|line| line.contains("CONTRADICTION") && line.contains(words));
         assert!(named, "{release} {pointer} = {value}: {ran:?}");
         folder.write(&file, honest);
     }

@@ -16,7 +16,7 @@ fn found(folder: &Folder, release: &str, file: &str, change: impl FnOnce(&str) -
     folder.write(&name, &changed);
     let ran = folder.run(&["check", release]);
     assert_eq!(ran.code, Some(4), "{name}: {changed}\n{ran:?}");
-    let named = ran.stdout.lines().any(|line| line.contains("INCONSISTENT") && line.contains(words));
+    let named = ran.stdout.lines().any(|line| line.contains("CONTRADICTION") && line.contains(words));
     assert!(named, "{name}: {changed}\n{ran:?}");
     folder.write(&name, honest);
     assert_eq!(folder.run(&["check", release]).code, Some(0), "{name}");

@@ -55,7 +55,7 @@ fn a_footer_with_another_bit_is_refused() {
         let mut changed = honest.clone();
         changed[bit / 8] ^= 1 << (bit % 8);
         folder.write("release/data.parquet", changed);
-        refused(&folder, "release", "INCONSISTENT");
+        refused(&folder, "release", "CONTRADICTION");
     }
 }
 
@@ -231,7 +231,7 @@ fn numbers_of_units_that_contradict_what_is_required() {
         ("/hedgerow/guarantees/1/required/l", json!(5)),
     ] {
         changed(&folder, "release", pointer, value);
-        refused(&folder, "release", "INCONSISTENT");
+        refused(&folder, "release", "CONTRADICTION");
         folder.write("release/datapackage.json", &honest);
     }
 }

@@ -160,7 +160,7 @@ fn every_number_of_the_page_is_the_one_in_the_json() {
 }
 
 #[test]
-fn so_are_those_of_methods_that_have_no_example() {
+fn numbers_of_methods_without_an_example_are_in_the_json() {
     let folder = Folder::of_example("hospital");
     let policy = folder.read("policy-local.toml");
     assert!(policy.contains("method = \"mondrian\""));
@@ -177,7 +177,7 @@ fn so_are_those_of_methods_that_have_no_example() {
 }
 
 #[test]
-fn so_are_those_of_several_releases_with_people_and_of_other_programs_tables() {
+fn numbers_of_several_releases_and_of_foreign_tables_are_in_the_json() {
     let folder = Folder::of_example("departments");
     for name in ["revenue", "census"] {
         assert_eq!(folder.run(&["publish", &format!("{name}.toml"), "-o", name]).code, Some(0));

@@ -125,7 +125,7 @@ fn a_table_of_another_release() {
     std::fs::copy(folder.path("other/data.csv"), folder.path("release/data.csv")).unwrap();
     let ran = folder.run(&["check", "release"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert!(ran.stdout.contains("INCONSISTENT"), "{ran:?}");
+    assert!(ran.stdout.contains("CONTRADICTION"), "{ran:?}");
 }
 
 #[test]

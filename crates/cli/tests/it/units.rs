@@ -86,7 +86,7 @@ fn what_is_not_checked_is_said_once() {
 }
 
 #[test]
-fn what_does_not_count_units_says_so() {
+fn methods_that_count_rows_refuse_units_and_say_why() {
     let folder = stays();
     for (method, why) in [
         ("anatomy", "anatomy does not count units: its buckets count rows"),

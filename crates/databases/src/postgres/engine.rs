@@ -189,7 +189,9 @@ impl Engine for PostgresTable {
         let most = self.distinct_max;
         grouped(&mut snapshot, columns, progress, &mut |cells, rows| {
             if distinct.counts.len() == most {
-                let problem = format!("more than {most} distinct rows do not fit beside what a search makes of them");
+                let problem = format!(
+                    "the table has more than {most} distinct rows; with the memory of the search they exceed the limit"
+                );
                 let hint = "allow more memory, or let rules know and protect fewer attributes";
                 return Err(TableError::input("memory", problem, hint));
             }

@@ -76,7 +76,7 @@ fn refuse_existing(
 ) -> Result<Option<Vec<String>>, TableError> {
     let Some(mut found) = tables_in(transaction, schema, place)? else { return Ok(None) };
     if !overwrite {
-        let hint = "name another schema, or allow that a release is replaced";
+        let hint = "name another schema, or permit the release to be replaced";
         return Err(InputError::new(place, "exists already", hint).refusing(Refusal::ReleaseExists).into());
     }
     if found.is_empty() {

@@ -28,7 +28,7 @@ pub(crate) fn prepare(parameters: &Parameters<'_>, overwrite: bool) -> Result<()
         return Ok(());
     }
     if !overwrite {
-        let hint = "name another file, or allow that a release is replaced";
+        let hint = "name another file, or permit the release to be replaced";
         return Err(InputError::new(place, "exists already", hint).refusing(Refusal::ReleaseExists).into());
     }
     let foreign = || -> TableError {

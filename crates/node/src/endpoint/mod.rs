@@ -46,10 +46,10 @@ use hedgerow_smc::Digest;
 use rand::RngExt as _;
 
 use crate::configured::Configured;
+use crate::endpoint_settings::Options;
 use crate::event::Event;
 use crate::health::Load;
 use crate::live::Live;
-use crate::options::Options;
 use crate::outlines::Outlines;
 use crate::places::{ConnectionPlace, Places};
 use crate::query::{Queried, STACK_BYTES};

@@ -19,7 +19,7 @@ use super::tokens::{self, Parameter};
 use super::variables::Variables;
 use super::wire::{Body, Message, Out, put_text, put_value, read_message};
 use super::{Shared, Visitor};
-use crate::options::Options;
+use crate::endpoint_settings::Options;
 use crate::rejections::RejectionKind as Rejection;
 
 /// Bytes that wait before they are sent.

@@ -222,7 +222,7 @@ fn lost_messages_crashes_and_stalls_change_no_answer_that_is_shuffled() {
 }
 
 #[test]
-fn what_is_not_a_question_of_the_epoch_is_turned_away() {
+fn joint_queries_of_another_epoch_are_refused() {
     let mut world = World::apart(3);
     world.step();
     publish_one(&mut world);

@@ -259,7 +259,7 @@ fn a_reload_ends_the_connections_of_removed_analysts() {
 
 /// As many attempts as there are places, all of them let in before the first one has failed.
 #[test]
-fn passwords_that_are_tried_at_the_same_time_are_no_more_guesses() {
+fn concurrent_password_attempts_give_no_more_guesses() {
     let endpoint = Endpoint::new("");
     let mut attempts: Vec<Attempt> =
         (0..40).map(|number| Raw::attempt(endpoint.port, "ada", &format!("guess {number}"))).collect();

@@ -73,6 +73,67 @@ fn a_node_goes_on_from_a_copy_of_its_folder() {
     read_journal(&federation.data(1), |_| Ok(())).unwrap();
 }
 
+/// The backup of docs/operating.md: the folder of a running node, with a copy of the journal
+/// that SQLite makes. It serves until the node starts again, since a start signs a new head.
+#[test]
+fn a_copy_of_a_running_node_is_a_backup_until_the_node_starts_again() {
+    let mut federation = Federation::started(POLICY, &people(3), "deadlines = { silence-s = 10 }\n");
+    assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+    let (data, backup) = (federation.data(1), tempfile::tempdir().unwrap());
+    let journal = backup.path().join("journal.copy");
+    let running = rusqlite::Connection::open(data.join("journal.db")).unwrap();
+    running.execute(&format!("VACUUM INTO '{}'", text(&journal)), []).unwrap();
+    drop(running);
+    copy(&data, backup.path());
+    for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+        let _ = fs::remove_file(backup.path().join(name));
+    }
+    fs::rename(&journal, backup.path().join("journal.db")).unwrap();
+    let restore = || {
+        fs::remove_dir_all(&data).unwrap();
+        copy(backup.path(), &data);
+    };
+
+    // The machine is lost, and what the node wrote since with it.
+    federation.kill(1);
+    restore();
+    federation.start(1);
+    assert_eq!(federation.until(1, "its epoch", |status| status["epoch"].as_u64()), 1);
+    assert!(federation.status(1)["replaced"].is_null());
+
+    // The others have kept the head of this start: the same copy is of no use afterwards.
+    let kept = || {
+        let (mut rows, name) = (0, &federation.names[1]);
+        let read = read_journal(&federation.data(0), |line| {
+            let signed = line.record.detail.value()["signed"].take();
+            let signed: Option<hedgerow_node::statement::Signed> = serde_json::from_value(signed).ok();
+            match signed.map(|signed| signed.statement) {
+                Some(Statement::Heads { heads }) if &line.record.who == name => rows = heads.rows,
+                _ => {}
+            }
+            Ok(())
+        });
+        read.unwrap();
+        rows
+    };
+    let mut started = 0;
+    let read = read_journal(&data, |line| {
+        started = if line.record.what == What::Opened { line.number } else { started };
+        Ok(())
+    });
+    read.unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while kept() < started {
+        assert!(std::time::Instant::now() < until, "no peer keeps the head of the start");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    federation.kill(1);
+    restore();
+    federation.start(1);
+    let why = federation.until(1, "what its peers know", |status| status["replaced"].as_str().map(str::to_owned));
+    assert!(why.contains("older copy"), "{why}");
+}
+
 /// The journal names who asked which question, whether the node answers alone or all custodians do.
 #[test]
 fn questions_are_journaled_in_both_modes() {

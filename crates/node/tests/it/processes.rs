@@ -285,7 +285,7 @@ fn nothing_runs_that_not_all_have_approved_or_that_rows_were_burned_for() {
     fs::write(federation.data(1).join("book"), book).unwrap();
     federation.start(1);
     let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    while !federation.log(1).contains("the book is older than it was") {
+    while !federation.log(1).contains("the book of runs is older than the journal") {
         assert!(std::time::Instant::now() < until, "{}", federation.log(1));
         std::thread::sleep(std::time::Duration::from_millis(50));
     }

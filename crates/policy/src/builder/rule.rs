@@ -53,7 +53,7 @@ impl Rule {
         self
     }
 
-    /// Is about the classes alone whose cell of this known attribute may stand for one of these
+    /// Is only about classes whose cell of this known attribute may stand for one of these
     /// values. Called again with another attribute, for one of its values as well.
     pub fn only_where<T: Into<String>>(
         mut self,
@@ -187,7 +187,7 @@ pub enum Model {
         /// The protected values that beliefs are about; all when `None`.
         values: Option<Vec<String>>,
     },
-    /// Another model, about some classes alone: see [`Model::having`] and [`Model::below`].
+    /// Another model, restricted to some classes: see [`Model::having`] and [`Model::below`].
     Conditional {
         /// Not k-anonymity, ε-clone, cross-release l-diversity, or one with conditions.
         model: Box<Model>,
@@ -199,7 +199,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// The model, about the classes alone in which one of these protected values occurs.
+    /// The model, restricted to classes in which one of these protected values occurs.
     pub fn having<T: Into<String>>(self, values: impl IntoIterator<Item = T>) -> Model {
         let values = Some(values.into_iter().map(Into::into).collect());
         match self {
@@ -208,7 +208,7 @@ impl Model {
         }
     }
 
-    /// The model, about the classes alone that have fewer rows than this.
+    /// The model, restricted to classes that have fewer rows than this.
     pub fn below(self, rows: u64) -> Model {
         match self {
             Model::Conditional { model, having, .. } => Model::Conditional { model, having, below: Some(rows) },

@@ -37,7 +37,7 @@ fn no_role_need_be_quasi() {
     let text = policy(&format!("[[rule]]\nknow = [\"age\"]\nprotect = \"zip\"\n{REQUIRE}")).replace("quasi", "plain");
     assert!(parse(&text).is_ok());
     let nothing_known = policy(&format!("[[rule]]\nprotect = \"zip\"\n{REQUIRE}")).replace("quasi", "plain");
-    refused(&nothing_known, "7:1: rule[1]", "nothing on the left", "know = [");
+    refused(&nothing_known, "7:1: rule[1]", "nothing that the attacker knows", "know = [");
 }
 
 #[test]

@@ -286,7 +286,7 @@ fn classes_of_units_leave_enough_units_that_fit() {
 }
 
 #[test]
-fn what_does_not_keep_it_over_units_says_so() {
+fn methods_that_do_not_keep_consistent_over_units_say_so() {
     let folder = tempfile::tempdir().unwrap();
     let (table, _) = with_units(1);
     let refused = |policy: Policy, why: &str| {

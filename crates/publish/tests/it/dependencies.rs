@@ -166,7 +166,7 @@ fn rows_that_deviate_excuse_no_others() {
 
 /// Six rows of one patient are one patient, linked or not.
 #[test]
-fn what_follows_divides_units() {
+fn dependent_attributes_divide_units() {
     let folder = tempfile::tempdir().unwrap();
     let mut refused = 0;
     for seed in seeds(60) {

@@ -223,7 +223,7 @@ fn groups_of_counties_leave_some_regions() {
 
 /// The values that both labels of a row leave together, in either direction.
 #[test]
-fn what_both_labels_leave_is_stated() {
+fn values_that_both_labels_leave_are_stated() {
     let folder = tempfile::tempdir().unwrap();
     let mut rng = StdRng::seed_from_u64(7);
     let people = people(&mut rng, 150, 1);

@@ -108,7 +108,7 @@ fn scenarios(release: &At<'_, ReleaseFacts>) -> Markup {
     let journalist = at!(risk, journalist).get();
     let rows = [
         Some(row("prosecutor", "knows that the person is in the release", at!(risk, prosecutor))),
-        journalist.map(|at| row("journalist", "knows only that the person is in the source", at)),
+        journalist.map(|at| row("journalist", "knows only that the person is in the source, its population", at)),
         Some(marketer),
     ];
     let header = [("Adversary", false), ("Highest risk", true), ("Mean risk", true), ("Rows above 1/k", true)];

@@ -22,10 +22,10 @@ use std::sync::Arc;
 use hedgerow::{Error, Monitor, Policy};
 use maud::{Markup, html};
 
+use crate::delayed_parts::PagePart;
 use crate::engine::Data;
 use crate::form::Form;
 use crate::server::Server;
-use crate::side::PagePart;
 use crate::studio::Current;
 
 /// A step of the way, as the navigation shows it.

@@ -52,7 +52,9 @@ fn distinct_of<const W: usize>(
         return Ok(EngineAnswer::Unsupported(why));
     }
     if too_many {
-        let why = format!("more than {entries_max} distinct rows do not fit beside what a search makes of them");
+        let why = format!(
+            "the table has more than {entries_max} distinct rows; with the memory of the search they exceed the limit"
+        );
         return Ok(EngineAnswer::Unsupported(why));
     }
     let sets = growing.finish();

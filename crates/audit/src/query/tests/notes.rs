@@ -17,7 +17,7 @@ fn notes(found: &Json) -> Vec<String> {
 
 /// A note names the attributes whose bounds are missing in the answer, and no others.
 #[test]
-fn what_is_bounded_is_not_said_to_be_unbounded() {
+fn a_note_on_missing_bounds_names_only_unbounded_attributes() {
     let (old, young, four) = (open("60+", Some(60), None), range(20, 40), point(4));
     let red = colors("red", &["red"]);
     let rows = vec![vec![&old, &four, &red], vec![&young, &four, &red], vec![&young, &four, &red]];

@@ -1,6 +1,6 @@
 //! Recomputing guarantees: of a release from its own tables, or of any table by a policy.
 
-use hedgerow_audit::{Adversary, AuditOptions, audit};
+use hedgerow_audit::{Adversary, AuditOptions, audit, not_from_source};
 use hedgerow_policy::{Method, Role};
 use hedgerow_publish::bind::{any_options, rules_for};
 use hedgerow_publish::recount;
@@ -14,7 +14,7 @@ use hedgerow_verify::warnings::{about_claims, about_identifiers, identifiers_of}
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Error, Monitor, Policy, Problem, Source};
+use crate::{Error, Monitor, Policy, Problem, Source, source};
 
 /// The result of a check. Serialized, it is the output of `hedgerow check --json`.
 #[derive(Debug, Clone, Serialize)]
@@ -131,19 +131,33 @@ fn judge_joint(release: &Release, earlier: &[&Release], found: &mut ReleaseCheck
 }
 
 /// As [`check_release`]; what the policy requires and the manifest does not claim is a
-/// contradiction. With the source that `policy` names: units, and the rows that fit each
-/// person by the combinations of values that occur, are counted again from it, where the release
-/// does not show them.
+/// contradiction, and so is what does not come from the source that the policy names. Units, and
+/// the rows that fit each person by the combinations of values that occur, are counted again there,
+/// where the release does not show them.
 pub(crate) fn check_units(release: &Release, policy: &Policy, monitor: &Monitor<'_>) -> Result<Check, Error> {
     let mut found = check_release(release, &[])?;
-    if policy.has_units() || policy.is_consistent() {
-        let source = Source::of_policy().read(policy, monitor)?;
-        count_in_source(&mut found, release, policy, &source)?;
-    } else if !matches!(policy.publish.method, Method::Clone | Method::Decompose) {
-        // These methods write guarantees of their own beside the rules.
+    let counts = policy.has_units() || policy.is_consistent();
+    // These methods write guarantees of their own beside the rules.
+    if !counts && !matches!(policy.publish.method, Method::Clone | Method::Decompose) {
         refuse_unclaimed(policy, &mut found);
     }
+    if !counts && !source::is_here(policy) {
+        found.unchecked.push("the source is not here: released rows were not compared with it".to_owned());
+        return Ok(found);
+    }
+    let source = Source::of_policy().read(policy, monitor)?;
+    if compare_with_source(&mut found, release, &source)? {
+        count_in_source(&mut found, release, policy, &source)?;
+    }
     Ok(found)
+}
+
+/// A cell that the source does not have is a contradiction. Whether there is none.
+pub(crate) fn compare_with_source(found: &mut Check, release: &Release, source: &Table) -> Result<bool, Error> {
+    let problems = not_from_source(release, source)?;
+    let none = problems.is_empty();
+    problems.into_iter().for_each(|problem| found.contradict(problem));
+    Ok(none)
 }
 
 /// Counts units, and the rows that fit each person, in the source.

@@ -182,12 +182,9 @@ impl<'a> Propose<'a> {
                 options = weaker;
             }
         }
-        let missing = combinations_are_missing(&table, &proposed);
+        let missing = combinations_are_missing(&table, &proposed)?;
         let mut is_consistent = false;
-        // Over units, too many would be suppressed, and an audit takes these for released.
-        if missing
-            && proposed.unit.is_none()
-            && let Some((found, losses)) = consistent::draft(&table, &source, options, kept.as_deref(), monitor)?
+        if missing && let Some((found, losses)) = consistent::draft(&table, &source, options, kept.as_deref(), monitor)?
         {
             (proposed, kept, is_consistent) = (found, Some(losses), true);
         }

@@ -17,7 +17,7 @@ use hedgerow_report::facts::ReportFacts;
 use hedgerow_table::{InputError, Table, whole};
 use serde_json::Value;
 
-use crate::check::{Check, check_release, count_in_source};
+use crate::check::{Check, check_release, compare_with_source, count_in_source};
 #[cfg(feature = "federation")]
 use crate::ledger::summed_up;
 use crate::measure::count_units_alone;
@@ -313,7 +313,9 @@ fn from_source(
     match (found, checked) {
         (Ok(found), None) => Ok(Some(found)),
         (Ok(found), Some(checked)) => {
-            count_in_source(checked, release, policy, table)?;
+            if compare_with_source(checked, release, table)? {
+                count_in_source(checked, release, policy, table)?;
+            }
             Ok(Some(found))
         }
         (Err(error), Some(checked))

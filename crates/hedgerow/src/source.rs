@@ -240,6 +240,15 @@ fn refuse_unreadable(policy: &Policy) -> Result<(), TableError> {
     Ok(refuse_cluster(policy)?)
 }
 
+/// Whether the rows that a policy names can be looked for: in files that are there, or in a
+/// database.
+pub(crate) fn is_here(policy: &Policy) -> bool {
+    let path = &policy.source.path;
+    let is_pattern = || path.to_str().is_some_and(|path| path.contains(['*', '?']));
+    let is_somewhere = policy.source.database.is_some() || path.exists() || is_pattern();
+    refuse_unreadable(policy).is_ok() && is_somewhere
+}
+
 /// The table at a path or at the address of a database.
 pub(crate) fn read(place: &Path, options: &ReadOptions<'_>) -> Result<Table, TableError> {
     match address(place) {

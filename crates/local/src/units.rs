@@ -16,6 +16,8 @@
 //! The readers' view, in which classes may have equal cells and rules may know fewer attributes, is
 //! judged at the end, over units.
 
+mod alike;
+mod merging;
 mod neighbors;
 
 use hedgerow_cuts::decide::{self, Cut, Median};
@@ -69,6 +71,10 @@ pub(super) fn draft<'a>(
     let axes = bound.axes_with(if publish.method == Method::Cluster { publish.labels } else { ClassLabels::Hierarchy });
     let ordered = Ordered::new(bound, &judge, &axes, units);
     let (mut parts, mut suppressed) = ordered.divide(options.progress)?;
+    // In vain would classes be merged for these.
+    while let Some(failing) = ordered.hidden_by_no_class(&parts, &ordered.without(&suppressed)) {
+        suppress(&mut parts, &mut suppressed, &failing);
+    }
     let (found, kept, gone, counted) = loop {
         options.progress.check()?;
         let kept = ordered.without(&suppressed);
@@ -87,13 +93,14 @@ pub(super) fn draft<'a>(
             },
             Seen::Fails(failing) => failing,
         };
+        // Larger classes may hold for them.
+        if let Some(merged) = ordered.merged(&parts, &failing) {
+            parts = merged;
+            continue;
+        }
         // Where a reader sees several classes as one, a unit may have several rows there. Without
         // the units for which a rule fails then, others may fail: until all that are left hold.
-        for part in &mut parts {
-            part.units.retain(|&unit| !failing[unit as usize]);
-        }
-        parts.retain(|part| !part.units.is_empty());
-        suppressed.extend((0u32..).zip(&failing).filter(|(_, failing)| **failing).map(|(unit, _)| unit));
+        suppress(&mut parts, &mut suppressed, &failing);
     };
     let source = bound.rows();
     let rows = RowTotals { source, out: source - gone, suppressed: gone };
@@ -107,6 +114,15 @@ pub(super) fn draft<'a>(
         }
     }
     Ok(Draft { units: Some(counted), ..Draft::new(vec![table], codebook, rows, losses) })
+}
+
+/// Takes units out of their parts.
+fn suppress(parts: &mut Vec<UnitRegions>, suppressed: &mut Vec<u32>, failing: &[bool]) {
+    for part in parts.iter_mut() {
+        part.units.retain(|&unit| !failing[unit as usize]);
+    }
+    parts.retain(|part| !part.units.is_empty());
+    suppressed.extend((0u32..).zip(failing).filter(|(_, failing)| **failing).map(|(unit, _)| unit));
 }
 
 impl<'a> Ordered<'a> {
@@ -174,8 +190,8 @@ impl<'a> Ordered<'a> {
         let places = units.first().map_or(0, |&unit| self.rows[unit as usize].len());
         let nothing = Distribution::default();
         self.judge.rules().iter().zip(&self.values).enumerate().all(|(number, (rule, values))| {
-            let whole = self.whole_units_hold(number, values, units);
-            whole
+            self.whole_units_hold(number, values, units)
+                && self.places_alike_hold(number, values, units)
                 && (0..places).all(|place| {
                     let mut found: Vec<u32> = Vec::new();
                     if let Some(codes) = values {
@@ -232,7 +248,12 @@ impl<'a> Ordered<'a> {
     }
 
     fn people(&self, part: &UnitRegions, place: usize, attribute: usize) -> Span {
-        let ranks = part.units.iter().map(|&unit| self.rank(unit, place, attribute));
+        self.reached(&part.units, place, attribute)
+    }
+
+    /// From the lowest to the highest rank of units in one place.
+    fn reached(&self, units: &[u32], place: usize, attribute: usize) -> Span {
+        let ranks = units.iter().map(|&unit| self.rank(unit, place, attribute));
         let (first, last) = ranks.fold((u32::MAX, 0), |(first, last), rank| (first.min(rank), last.max(rank)));
         Span::new(first, last)
     }

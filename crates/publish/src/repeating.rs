@@ -1,8 +1,7 @@
 //! An identifier that repeats where no attribute has the role `unit`: rules count the rows of one
 //! individual as if they were about several.
 //!
-//! Files of text and Parquet files are read with their identifiers as far as these have few values;
-//! no database sends them.
+//! Files are read with their identifiers as far as these have few values; no database sends them.
 
 use std::collections::HashSet;
 

@@ -9,8 +9,10 @@
 //! than k, or one protected value among them. That value must come from the release: the
 //! combinations alone tell of a man that he is not pregnant, whatever is released. Such people are
 //! counted as `known_before`, and the confidence and the number of values left are those of the
-//! others.
+//! others. People whose own row was suppressed are not in the release, and at risk only where the
+//! one value left to them is their own ([`Absent`]).
 
+mod absent;
 mod kinds;
 
 use std::borrow::Cow;
@@ -27,20 +29,12 @@ use crate::finding::{Exposure, Finding, Needs, ReleaseCells, Worst, likeliest_fi
 use crate::impossible::Impossible;
 use crate::overlap::overlap;
 use crate::people::FoundPeople;
+use crate::shown::{ShownColumns, of_buckets, of_rows};
+use absent::Absent;
 use kinds::{Kinds, RowKinds};
 
 /// Comparisons of people with rows before the adversary gives up on the rest.
 const COMPARISONS_MAX: u64 = 400_000_000;
-
-/// The rows of a class: what is released beside it, as the people's codes, and how many there are.
-type Entries = Vec<(Vec<Option<u32>>, u64)>;
-
-/// The columns of a table beside its classes.
-struct ShownColumns<'a> {
-    /// The columns of the people's table that are released too.
-    attributes: Vec<&'a Column>,
-    by_bucket: Vec<Entries>,
-}
 
 pub(crate) fn run(
     name: &str,
@@ -61,18 +55,23 @@ pub(crate) fn run(
     let people = &*as_released(people, release.codebook());
     let found = FoundPeople::new(name, classes, people)?;
     let known: Vec<&Column> = classes.quasi.iter().filter_map(|quasi| people.column(&quasi.name)).collect();
-    let attack = |shown: &ShownColumns<'_>, protected: &[Option<&str>]| -> Vec<Finding> {
+    let attack = |shown: &ShownColumns<'_>, absent: &Absent, protected: &[Option<&str>]| -> Vec<Finding> {
         let impossible = Impossible::new(&known, &shown.attributes);
         let kinds = Kinds::new(&impossible, &known, &shown.attributes, people.rows);
-        let attack =
-            Attack { name, classes, found: &found, known: &known, shown, impossible: &impossible, kinds: &kinds, k };
+        let (known, found) = (known.as_slice(), &found);
+        let attack = Attack { name, classes, found, absent, known, shown, impossible: &impossible, kinds: &kinds, k };
         protected.iter().map(|protect| attack.run(*protect, people)).collect()
     };
     Ok(match release.tables() {
         ReleaseTables::Generalized(tables) => {
-            attack(&of_rows(classes, &tables.table, tables.counts.as_deref(), people), &protected)
+            let shown = of_rows(classes, tables, people);
+            let absent = Absent::new(release, classes, &shown, &found, people.rows);
+            attack(&shown, &absent, &protected)
         }
-        _ => protected.iter().flat_map(|protect| attack(&of_buckets(classes, *protect, people), &[*protect])).collect(),
+        _ => {
+            let of_bucket = |protect| attack(&of_buckets(classes, protect, people), &Absent::default(), &[protect]);
+            protected.iter().flat_map(|protect| of_bucket(*protect)).collect()
+        }
     })
 }
 
@@ -117,83 +116,11 @@ fn coarser(column: &Column, codebook: &Codebook) -> Column {
     Column { name: column.name.clone(), domain, codes }
 }
 
-/// Rows show every attribute that is not a quasi-identifier.
-fn of_rows<'a>(
-    classes: &ReleasedClasses,
-    table: &Table,
-    counts: Option<&[u32]>,
-    people: &'a Table,
-) -> ShownColumns<'a> {
-    let is_quasi = |name: &str| classes.quasi.iter().any(|quasi| quasi.name == name);
-    let released = table.columns.iter().filter(|column| !is_quasi(&column.name) && !column.codes.is_empty());
-    let both: Vec<(&Column, &Column)> =
-        released.filter_map(|column| Some((column, people.column(&column.name)?))).collect();
-    let codes: Vec<Vec<Option<u32>>> = both.iter().map(|(column, person)| translated(column, &person.domain)).collect();
-    let mut class_of: HashMap<&[u32], usize> = HashMap::new();
-    (0..classes.len()).for_each(|class| {
-        class_of.insert(classes.cells(class), class);
-    });
-    let labels: Vec<Vec<u32>> = classes
-        .quasi
-        .iter()
-        .map(|quasi| {
-            let numbers: HashMap<&str, u32> = quasi.labels.iter().map(String::as_str).zip(0..).collect();
-            let number = |text: String| numbers.get(text.as_str()).copied().unwrap_or(u32::MAX);
-            let domain = table.column(&quasi.name).map(|column| &column.domain);
-            let codes = 0..domain.map_or(0, Domain::cardinality) as u32;
-            codes.filter_map(|code| Some(number(domain?.text(code)))).collect()
-        })
-        .collect();
-    let quasi: Vec<Option<&Column>> = classes.quasi.iter().map(|quasi| table.column(&quasi.name)).collect();
-    let mut entries: Vec<HashMap<Vec<Option<u32>>, u64>> = vec![HashMap::new(); classes.buckets()];
-    let mut key = vec![0u32; quasi.len()];
-    for row in 0..table.rows {
-        for ((cell, column), labels) in key.iter_mut().zip(&quasi).zip(&labels) {
-            *cell = column.map_or(u32::MAX, |column| labels[column.codes.get(row) as usize]);
-        }
-        let Some(&class) = class_of.get(key.as_slice()) else { continue };
-        let values =
-            both.iter().zip(&codes).map(|((column, _), codes)| codes[column.codes.get(row) as usize]).collect();
-        let rows = counts.map_or(1, |counts| u64::from(counts[row]));
-        *entries[classes.bucket_of[class] as usize].entry(values).or_insert(0) += rows;
-    }
-    let sorted = |entries: HashMap<Vec<Option<u32>>, u64>| {
-        let mut entries: Entries = entries.into_iter().collect();
-        entries.sort_unstable();
-        entries
-    };
-    ShownColumns {
-        attributes: both.into_iter().map(|(_, person)| person).collect(),
-        by_bucket: entries.into_iter().map(sorted).collect(),
-    }
-}
-
-/// Buckets show how often each value of an attribute occurs in them.
-fn of_buckets<'a>(classes: &ReleasedClasses, protect: Option<&str>, people: &'a Table) -> ShownColumns<'a> {
-    let sensitive = protect.and_then(|name| classes.sensitive(name));
-    let (Some(sensitive), Some(column)) = (sensitive, protect.and_then(|name| people.column(name))) else {
-        return ShownColumns { attributes: Vec::new(), by_bucket: vec![Vec::new(); classes.buckets()] };
-    };
-    let codes: Vec<Option<u32>> = sensitive.values.iter().map(|text| code_of(text, &column.domain)).collect();
-    let entries = |bucket: u32| {
-        let values = sensitive.of_bucket(bucket).iter();
-        values.map(|&(value, rows)| (vec![codes[value as usize]], u64::from(rows))).collect()
-    };
-    ShownColumns { attributes: vec![column], by_bucket: (0..classes.buckets() as u32).map(entries).collect() }
-}
-
-fn translated(released: &Column, domain: &Domain) -> Vec<Option<u32>> {
-    (0..released.domain.cardinality() as u32).map(|code| code_of(&released.domain.text(code), domain)).collect()
-}
-
-fn code_of(text: &str, domain: &Domain) -> Option<u32> {
-    if text.is_empty() { domain.missing_code() } else { domain.code_of(text) }
-}
-
 struct Attack<'a> {
     name: &'a str,
     classes: &'a ReleasedClasses,
     found: &'a FoundPeople,
+    absent: &'a Absent,
     known: &'a [&'a Column],
     shown: &'a ShownColumns<'a>,
     impossible: &'a Impossible,
@@ -201,85 +128,89 @@ struct Attack<'a> {
     k: u64,
 }
 
+/// People who look alike to the adversary: the same classes, the same known values.
+struct AlikePeople {
+    place: u32,
+    rows: Vec<u32>,
+}
+
+/// The conclusions about each person.
+struct Conclusions {
+    of_person: Vec<u32>,
+    /// Whether people are at risk, and the confidence in their likeliest value.
+    places: Vec<(bool, f64)>,
+}
+
+impl Conclusions {
+    fn add(&mut self, people: &[u32], at_risk: bool, confidence: f64) {
+        let number = self.places.len() as u32;
+        people.iter().for_each(|&person| self.of_person[person as usize] = number);
+        self.places.push((at_risk, confidence));
+    }
+}
+
 impl Attack<'_> {
     fn run(&self, protect: Option<&str>, people: &Table) -> Finding {
         let mut finding = Finding::new(Adversary::Consistency, vec![self.name.to_owned()], protect);
         let place = protect.and_then(|name| self.shown.attributes.iter().position(|column| column.name == name));
-        // People who look alike to the adversary are looked for once.
-        let mut alike: HashMap<(u32, Vec<u32>), (Vec<u32>, u64)> = HashMap::new();
-        for row in 0..people.rows {
-            let values = self.known.iter().map(|column| column.codes.get(row)).collect();
-            let key = (self.found.of_person[row], values);
-            let (rows, count) = alike.entry(key).or_insert_with(|| (Vec::new(), 0));
-            rows.push(row as u32);
-            *count += 1;
-        }
-        let mut alike: Vec<_> = alike.into_iter().collect();
-        alike.sort_unstable();
         let mut worst = Worst::new();
-        let mut of_person = vec![0u32; people.rows];
-        let mut places = Vec::with_capacity(alike.len());
+        let mut conclusions = Conclusions { of_person: vec![0; people.rows], places: Vec::new() };
         let (mut compared, mut excluded_from, mut decided) = (0u64, 0u64, 0u64);
         let by_kind = self.kinds.of_rows(&self.shown.by_bucket, place);
         // Whom the same values exclude from, in the same classes, the same rows fit.
         let mut last_place = None;
         let mut of_kinds: HashMap<u32, FittingRows> = HashMap::new();
-        for (number, ((place_of, _), (rows, count))) in (0u32..).zip(&alike) {
-            rows.iter().for_each(|&row| of_person[row as usize] = number);
-            let classes = &self.found.places[*place_of as usize];
+        for alike in self.alike(people.rows) {
+            let classes = &self.found.places[alike.place as usize];
             if classes.is_empty() || compared > COMPARISONS_MAX {
                 if classes.is_empty() {
-                    finding.not_in_release(*count);
+                    finding.not_in_release(alike.rows.len() as u64);
                 }
-                places.push((false, 0.0));
+                conclusions.add(&alike.rows, false, 0.0);
                 continue;
             }
-            if last_place != Some(*place_of) {
+            if last_place.replace(alike.place) != Some(alike.place) {
                 of_kinds.clear();
-                last_place = Some(*place_of);
             }
-            let kind = self.kinds.of_person(rows[0]);
-            let found = of_kinds.entry(kind).or_insert_with(|| {
+            let kind = self.kinds.of_person(alike.rows[0]);
+            let fitting = &*of_kinds.entry(kind).or_insert_with(|| {
                 let found = self.fitting(classes, kind, &by_kind, place);
                 compared += found.compared;
                 found
             });
-            let FittingRows { rows, fit, values: left, open, .. } = &*found;
-            let (rows, fit, open) = (*rows, *fit, *open);
-            excluded_from += if fit < rows { *count } else { 0 };
-            finding.people += count;
-            let values_left = left.len() as u64;
-            finding.effective_k = Some(finding.effective_k.map_or(fit, |least| least.min(fit)));
-            let one_value = fit < rows && values_left <= 1;
-            let known_before = one_value && open.is_some_and(|open| open < 2);
-            decided += if known_before { *count } else { 0 };
-            if place.is_some() && !known_before {
-                finding.leave(values_left, *count);
+            let known_before = fitting.is_known_before();
+            let tells = place.is_some() && fitting.only_value().is_some() && !known_before;
+            let (found, absent) = self.divided(alike.rows, fitting, place.filter(|_| tells));
+            finding.not_in_release(absent.len() as u64);
+            conclusions.add(&absent, false, 0.0);
+            let count = found.len() as u64;
+            if count == 0 {
+                continue;
             }
-            let at_risk = fit < rows && (fit < self.k || (place.is_some() && one_value && !known_before));
-            finding.at_risk += if at_risk { *count } else { 0 };
-            let confidence = left.iter().map(|(_, rows)| *rows).max().unwrap_or(0) as f64 / fit.max(1) as f64;
-            let confidence = if place.is_some() { confidence } else { 1.0 / fit.max(1) as f64 };
+            let FittingRows { rows, fit, ref values, .. } = *fitting;
+            let values_left = values.len() as u64;
+            excluded_from += if fit < rows { count } else { 0 };
+            finding.people += count;
+            finding.effective_k = Some(finding.effective_k.map_or(fit, |least| least.min(fit)));
+            decided += if known_before { count } else { 0 };
+            if place.is_some() && !known_before {
+                finding.leave(values_left, count);
+            }
+            let at_risk = fit < rows && (fit < self.k || tells);
+            finding.at_risk += if at_risk { count } else { 0 };
+            let likeliest = values.iter().map(|(_, rows)| *rows).max().unwrap_or(0);
+            let confidence = if place.is_some() { likeliest } else { 1 } as f64 / fit.max(1) as f64;
             if !known_before {
                 finding.max_confidence = finding.max_confidence.max(confidence);
             }
-            places.push((at_risk, confidence));
+            let number = conclusions.places.len();
+            conclusions.add(&found, at_risk, confidence);
             if fit < rows && (at_risk || !known_before) {
-                worst.offer((!at_risk, values_left, fit, number), || {
-                    let cells = vec![ReleaseCells::new(self.name, self.classes.describe(classes[0] as usize))];
-                    let text = |code: Option<u32>| match (code, place) {
-                        (Some(code), Some(place)) => self.shown.attributes[place].domain.text(code),
-                        _ => String::new(),
-                    };
-                    let mut values: Vec<(String, f64)> =
-                        left.iter().map(|&(code, rows)| (text(code), rows as f64 / fit.max(1) as f64)).collect();
-                    likeliest_first(&mut values);
-                    let why = format!("{fit} of {rows} rows fit; the others have combinations that do not occur");
-                    Exposure { cells, values, people: *count, why }
-                });
+                let exposure = || self.exposure(classes[0], fitting, place, count);
+                worst.offer((!at_risk, values_left, fit, number), exposure);
             }
         }
-        finding.list_people(&of_person, &places);
+        finding.list_people(&conclusions.of_person, &conclusions.places);
         finding.worst = worst.into_vec();
         finding.details.insert("combinations".to_owned(), json!(self.impossible.count()));
         finding.details.insert("excluded_from".to_owned(), json!(excluded_from));
@@ -296,6 +227,45 @@ impl Attack<'_> {
             finding.note("the people's table lacks the protected attribute, so that its combinations are not known");
         }
         finding
+    }
+
+    /// People who look alike to the adversary are looked for once.
+    fn alike(&self, people: usize) -> Vec<AlikePeople> {
+        let mut alike: HashMap<(u32, Vec<u32>), Vec<u32>> = HashMap::new();
+        for row in 0..people {
+            let values = self.known.iter().map(|column| column.codes.get(row)).collect();
+            alike.entry((self.found.of_person[row], values)).or_default().push(row as u32);
+        }
+        let mut alike: Vec<_> = alike.into_iter().collect();
+        alike.sort_unstable();
+        alike.into_iter().map(|((place, _), rows)| AlikePeople { place, rows }).collect()
+    }
+
+    /// Those of whom something is concluded, and those who are not in the release: whom no row
+    /// fits, and whose own row is not there. `telling` is the place of the protected attribute,
+    /// where one value is left: it is disclosed of those who have it, released or not.
+    fn divided(&self, people: Vec<u32>, fitting: &FittingRows, telling: Option<usize>) -> (Vec<u32>, Vec<u32>) {
+        let only = fitting.only_value();
+        let is_disclosed = |person: u32| {
+            telling.is_some_and(|place| only == Some(Some(self.shown.attributes[place].codes.get(person as usize))))
+        };
+        let is_found = |&person: &u32| fitting.fit > 0 && (!self.absent.is_absent(person) || is_disclosed(person));
+        people.into_iter().partition(is_found)
+    }
+
+    fn exposure(&self, class: u32, fitting: &FittingRows, place: Option<usize>, people: u64) -> Exposure {
+        let FittingRows { rows, fit, .. } = fitting;
+        let cells = vec![ReleaseCells::new(self.name, self.classes.describe(class as usize))];
+        let text = |code: Option<u32>| match (code, place) {
+            (Some(code), Some(place)) => self.shown.attributes[place].domain.text(code),
+            _ => String::new(),
+        };
+        let share = |rows: u64| rows as f64 / (*fit).max(1) as f64;
+        let mut values: Vec<(String, f64)> =
+            fitting.values.iter().map(|&(code, rows)| (text(code), share(rows))).collect();
+        likeliest_first(&mut values);
+        let why = format!("{fit} of {rows} rows fit; the others have combinations that do not occur");
+        Exposure { cells, values, people, why }
     }
 
     /// The rows of some classes that fit a kind of person.
@@ -329,6 +299,21 @@ struct FittingRows {
     /// How many protected values are left without a release.
     open: Option<usize>,
     compared: u64,
+}
+
+impl FittingRows {
+    /// The only value among the rows that fit, where others were excluded.
+    fn only_value(&self) -> Option<Option<u32>> {
+        match self.values.as_slice() {
+            [(value, _)] if self.fit < self.rows => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Whether the combinations alone leave that value.
+    fn is_known_before(&self) -> bool {
+        self.only_value().is_some() && self.open.is_some_and(|open| open < 2)
+    }
 }
 
 #[cfg(test)]

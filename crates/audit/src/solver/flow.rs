@@ -87,6 +87,13 @@ impl Network {
         complete
     }
 
+    /// The most that can flow from one node to another, where edges have no lower bounds.
+    pub(crate) fn most(&mut self, from: u32, to: u32) -> u64 {
+        let arcs: Vec<(u32, u32, u64)> = self.edges.iter().map(|edge| (edge.from, edge.to, edge.high)).collect();
+        self.lay_out(&arcs, self.nodes);
+        self.push_all(from, to)
+    }
+
     /// The strongly connected components of what can still be moved.
     fn residual_components(&self) -> Vec<u32> {
         let moving = self.edges.iter().enumerate().flat_map(|(number, edge)| {

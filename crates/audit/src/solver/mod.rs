@@ -18,7 +18,7 @@ mod bounds;
 mod done;
 mod exact;
 mod explain;
-mod flow;
+pub(crate) mod flow;
 mod membership;
 mod problem;
 mod query;

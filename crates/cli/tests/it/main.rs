@@ -6,6 +6,7 @@
 mod audits;
 mod browser;
 mod buckets;
+mod changed_cells;
 mod cloned_beside;
 mod cloning;
 mod closeness;

@@ -18,19 +18,19 @@ use crate::{Adversary, Audit, Compare, Compared, Error, ErrorKind, MeasureOption
 const TRIED_ROWS: usize = 1000;
 
 /// An audit compares every person with every row that matches, and takes longer than a search.
-pub(super) const EXAMINED_ROWS_MAX: usize = 100_000;
+pub(super) const EXAMINED_ROWS_MAX: usize = 200_000;
 
-/// Whether some value of what others may know does not go with some value of what is protected.
-pub(super) fn combinations_are_missing(table: &Table, proposed: &Proposal) -> bool {
-    let of = |wanted: Role| -> Vec<&Column> {
-        let columns = proposed
-            .profiles
-            .iter()
-            .filter(move |column| column.role == Some(wanted))
-            .map(|column| column.name.as_str());
-        columns.filter_map(|name| table.column(name)).collect()
+/// Whether some value of what others may know does not go with some value that is released beside
+/// it, once that was made coarser: exact amounts are all different, and tell nothing of one
+/// another.
+pub(super) fn combinations_are_missing(table: &Table, proposed: &Proposal) -> Result<bool, Error> {
+    let Some(trial) = PolicyTrial::of_rows(table, proposed, table.rows)? else { return Ok(false) };
+    let Ok((rows, _)) = coarsen_table(&trial.policy, Cow::Borrowed(&trial.rows)) else { return Ok(false) };
+    let of = |wanted: &[Role]| -> Vec<&Column> {
+        let attributes = trial.policy.attributes.iter().filter(|attribute| wanted.contains(&attribute.role));
+        attributes.filter_map(|attribute| rows.column(&attribute.name)).collect()
     };
-    Impossible::new(&of(Role::Quasi), &of(Role::Sensitive)).count() > 0
+    Ok(Impossible::new(&of(&[Role::Quasi]), &of(&[Role::Sensitive, Role::Plain])).count() > 0)
 }
 
 /// The people whom combinations that cannot occur leave too few rows or one value.
@@ -128,13 +128,14 @@ impl PolicyTrial {
 
     /// The protected attributes to leave out so that classes can hide everyone, the least worth
     /// first, each with the people whom no classes hide as long as it is there. `protected` ends
-    /// with what should rather go. `None` where leaving out does not help.
-    pub(super) fn telling(&self, protected: &[String]) -> Option<Vec<(String, u64)>> {
+    /// with what should rather go; `spared` people may be left. `None` where leaving out does not
+    /// help.
+    pub(super) fn telling(&self, protected: &[String], spared: u64) -> Option<Vec<(String, u64)>> {
         let mut omitted: Vec<(String, u64)> = Vec::new();
         loop {
             let names: Vec<&str> = omitted.iter().map(|(name, _)| name.as_str()).collect();
             let people = self.people_whom_no_class_hides(&names)?;
-            if people == 0 {
+            if people <= spared {
                 return Some(omitted);
             }
             let mut best: Option<(u64, &String)> = None;
@@ -143,7 +144,7 @@ impl PolicyTrial {
                 if best.is_none_or(|(least, _)| left < least) {
                     best = Some((left, name));
                 }
-                if left == 0 {
+                if left <= spared {
                     break;
                 }
             }

@@ -6,6 +6,7 @@
 mod arithmetic;
 mod postgres;
 mod random;
+mod related;
 mod server;
 mod sqlite;
 mod tls;

@@ -80,7 +80,10 @@ fn in_postgres(people: &[Person], client: &mut postgres::Client) {
 }
 
 /// The files of a release, or why there is none.
-fn outcome(publish: Publish<'_>, release: &Path) -> Result<std::collections::BTreeMap<String, Vec<u8>>, String> {
+pub(crate) fn outcome(
+    publish: Publish<'_>,
+    release: &Path,
+) -> Result<std::collections::BTreeMap<String, Vec<u8>>, String> {
     match publish.danger_seed(Some(7)).run() {
         Ok(_) => {
             let found = files(release);
@@ -221,7 +224,10 @@ fn postgres_as_an_engine_tells_apart_what_readers_tell_apart() {
 }
 
 /// As [`outcome`], with the rows at the server.
-fn from_engine(policy: &Policy, folder: &Path) -> Result<std::collections::BTreeMap<String, Vec<u8>>, String> {
+pub(crate) fn from_engine(
+    policy: &Policy,
+    folder: &Path,
+) -> Result<std::collections::BTreeMap<String, Vec<u8>>, String> {
     use hedgerow_publish::{PublishError, PublishOptions, RowSource, RowStore};
     use hedgerow_table::read::HeldTable;
     use hedgerow_table::{Spill, TableError};

@@ -159,7 +159,7 @@ impl Ordered<'_> {
         }
     }
 
-    fn class_cost(&self, units: &[u32]) -> f64 {
+    pub(super) fn class_cost(&self, units: &[u32]) -> f64 {
         if units.is_empty() { 0.0 } else { units.len() as f64 * self.cost_of(&self.extents(units)) }
     }
 

@@ -133,6 +133,7 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
     let mut roles = roles::propose_roles(&facts);
     roles::omit_costly(&facts, &mut roles, &options.costly);
     roles::omit_telling(&facts, &mut roles, &options.telling);
+    roles::omit_unfitting(&facts, &mut roles, &options.unfitting);
     let units = if options.no_unit { None } else { units::find(table, &facts, &mut roles) };
     let repeating = if units.is_some() { None } else { units::not_counted(table, &facts, &mut roles) };
     match &units {

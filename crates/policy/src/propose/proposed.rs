@@ -43,6 +43,9 @@ pub struct ProposeOptions {
     /// Protected attributes to omit, because combinations of values that do not occur tell too much
     /// beside them: the people whom no release with them hides.
     pub telling: Vec<(String, u64)>,
+    /// Protected attributes to omit, because beside the others too few rows fit someone in every
+    /// release that keeps half of the data.
+    pub unfitting: Vec<String>,
     /// Whether rules also hold for the rows that no impossible combination of values excludes.
     pub consistent: bool,
     /// The descriptions of the columns in a data dictionary, by name.
@@ -65,6 +68,7 @@ impl Default for ProposeOptions {
             no_unit: false,
             costly: Vec::new(),
             telling: Vec::new(),
+            unfitting: Vec::new(),
             consistent: false,
             described: HashMap::new(),
         }

@@ -224,6 +224,17 @@ pub(super) fn omit_telling(columns: &[Facts<'_>], roles: &mut [ProposedRole], te
     }
 }
 
+/// Omits protected attributes that exclude too many rows beside the others.
+pub(super) fn omit_unfitting(columns: &[Facts<'_>], roles: &mut [ProposedRole], unfitting: &[String]) {
+    for (_, role) in columns.iter().zip(roles).filter(|(facts, _)| unfitting.contains(&facts.column.name)) {
+        role.role = None;
+        role.reason =
+            "beside the others, combinations of values that do not occur leave someone too few rows in every \
+                       release found that keeps half of the data"
+                .to_owned();
+    }
+}
+
 /// The protected attributes, from the one that should rather stay to the one that should rather go:
 /// what name or values decided before what is in doubt, and what differs before what agrees.
 pub(super) fn by_worth(columns: &[Facts<'_>], roles: &[ProposedRole]) -> Vec<String> {

@@ -67,7 +67,7 @@ pub(super) fn policy(
     let written = attributes_section(&mut text, columns);
     let k = class_size(rows.people(), options.k);
     rules_section(&mut text, &written, rows, k, options.consistent);
-    publish_section(&mut text, &written, rows, k);
+    publish_section(&mut text, &written, rows, k, options.consistent);
     relations_section(&mut text, relations);
     groups_section(&mut text, &written);
     alternatives(&mut text, &written, k);
@@ -368,18 +368,18 @@ fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: &TableRows<
     }
 }
 
-fn publish_section(text: &mut String, columns: &[&Proposed<'_>], rows: &TableRows<'_>, k: u64) {
+fn publish_section(text: &mut String, columns: &[&Proposed<'_>], rows: &TableRows<'_>, k: u64, consistent: bool) {
     let quasi = columns.iter().filter(|column| column.role.role == Some(Role::Quasi)).count();
     if quasi > FULL_DOMAIN_QUASI_MAX {
         let _ = writeln!(
             text,
             "\n[publish]\nmethod = \"cluster\"  # {quasi} quasi-identifiers: one level for each column would lose far more"
         );
-        suppression_of_units(text, rows, k);
+        suppression_of_units(text, rows, k, consistent);
         return;
     }
     text.push_str("\n[publish]\nmethod = \"full-domain\"\n");
-    if !suppression_of_units(text, rows, k) {
+    if !suppression_of_units(text, rows, k, consistent) {
         text.push_str(
             "suppression = 0.02  # up to 2 % of the rows may be suppressed rather than all others made coarser\n",
         );
@@ -399,14 +399,18 @@ fn publish_section(text: &mut String, columns: &[&Proposed<'_>], rows: &TableRow
 }
 
 /// Whole units are suppressed, by every method: at least those that no others are like.
-fn suppression_of_units(text: &mut String, rows: &TableRows<'_>, k: u64) -> bool {
+fn suppression_of_units(text: &mut String, rows: &TableRows<'_>, k: u64, consistent: bool) -> bool {
     const LEAST: u64 = 5;
+    /// Combinations of values leave some units alone among those with as many rows.
+    const MORE_WHERE_CONSISTENT: u64 = 20;
     let Some(units) = rows.units else { return false };
-    let hundredths = units.hardly_hidden(k).clamp(LEAST, 99);
+    let more = if consistent { MORE_WHERE_CONSISTENT } else { 0 };
+    let hundredths = (units.hardly_hidden(k) + more).clamp(LEAST, 99);
+    let why = if consistent { ", or too few rows that can be theirs" } else { "" };
     let _ = writeln!(
         text,
         "suppression = 0.{hundredths:02}  # up to {hundredths} % of the units, and of the rows: some have a number of rows \
-         that few others have"
+         that few others have{why}"
     );
     true
 }

@@ -138,7 +138,13 @@ impl Judge {
     /// Whether a rule holds for units of which a link shows every value. True of rules that need
     /// one value for each unit: these are judged class by class.
     pub fn holds_for_whole_units(&self, number: usize, terms: &UnitTerms, values: &[Vec<u32>]) -> bool {
-        if !terms.linked || !terms.several_values[number] {
+        !terms.linked || self.holds_for_any_of_values(number, terms, values)
+    }
+
+    /// Whether a rule holds for units that may each stand for any of their values: those of all
+    /// rows in one class. True of rules for which each unit has one value.
+    pub fn holds_for_any_of_values(&self, number: usize, terms: &UnitTerms, values: &[Vec<u32>]) -> bool {
+        if !terms.several_values[number] {
             return true;
         }
         let mut class = UnitClass::new(terms.missing[number]);

@@ -33,5 +33,6 @@ mod related_worlds;
 mod repeating;
 mod undivided;
 mod units;
+mod units_alike;
 mod units_local;
 mod windows;

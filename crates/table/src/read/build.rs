@@ -282,7 +282,7 @@ impl TableBuilder {
             ));
         }
         let header: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
-        let wanted = self.columns.into_iter().filter(|column| options.names(&column.name));
+        let wanted = self.columns.into_iter().filter(|column| options.wants(&column.name));
         let gathered = wanted.map(|column| Gathered {
             name: column.name,
             kind: column.kind,

@@ -88,8 +88,8 @@ pub struct ReadOptions<'a> {
     /// [`FEW_VALUES`] different values, and does not take the memory of them. `None` reads every
     /// column in full.
     pub in_full: Option<HashSet<String>>,
-    /// Columns of a CSV, JSON or Parquet file that are read beside `only`, as texts, where they
-    /// have few values; else they are omitted. A database does not send them.
+    /// Columns of a file that are read beside `only`, as texts, where they have few values; else
+    /// they are omitted. A database does not send them.
     pub if_few: HashSet<String>,
     /// Learns the bytes of the file as they are read.
     pub progress: &'a dyn Progress,

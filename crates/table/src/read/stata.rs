@@ -45,7 +45,7 @@ pub(super) fn read<'a>(
     super::csv::check_rows(path, usize::try_from(header.rows).unwrap_or(usize::MAX), limits)?;
     let labels = StataLabels::read(&header, &mut section).map_err(refuse)?;
     let long_texts = read_long_texts(&header, &mut section).map_err(refuse)?;
-    let wanted: Vec<bool> = header.variables.iter().map(|variable| options.names(&variable.name)).collect();
+    let wanted: Vec<bool> = header.variables.iter().map(|variable| options.wants(&variable.name)).collect();
     let width: usize = header.variables.iter().map(|variable| variable.kind.width()).sum();
     section.go_to(header.data).map_err(refuse)?;
     for row in 0..header.rows {
@@ -59,7 +59,11 @@ pub(super) fn read<'a>(
             let bytes = &record[at..at + variable.kind.width()];
             at += bytes.len();
             let cell = if *wanted { cell(&header, variable, &labels, &long_texts, bytes) } else { Ok(None) };
-            texts.push(cell.map_err(|damage| damage.in_cell(path, row, &variable.name))?);
+            texts.push(match cell {
+                // No file is refused for a column that is only looked at.
+                Err(_) if !options.names(&variable.name) => None,
+                cell => cell.map_err(|damage| damage.in_cell(path, row, &variable.name))?,
+            });
         }
         table.push_record(texts)?;
     }

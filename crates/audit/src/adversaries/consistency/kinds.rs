@@ -7,8 +7,8 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 use hedgerow_table::Column;
 
-use super::Entries;
 use crate::impossible::Impossible;
+use crate::shown::Entries;
 
 type Bits = Vec<u64>;
 

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use hedgerow_release::Codebook;
+use hedgerow_release::generalized::Generalized;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -34,6 +35,24 @@ fn released(header: &[&str], rows: &[Vec<String>], labels: &[Vec<String>], sensi
     let sensitive = sensitive.iter().map(|name| (*name).to_owned()).collect();
     let release = Release::of_table("r", table, quasi, sensitive, codebook).unwrap();
     (people, release)
+}
+
+/// The release without some rows, which its manifest says were suppressed.
+fn without(release: &Release, is_suppressed: impl Fn(usize) -> bool) -> Release {
+    let ReleaseTables::Generalized(Generalized { table, quasi, sensitive, .. }) = release.tables() else { panic!() };
+    let kept: Vec<u32> = (0..table.rows as u32).filter(|&row| !is_suppressed(row as usize)).collect();
+    let (source, out) = (table.rows, kept.len());
+    let (kept, codebook) = (table.of_rows(&kept), release.codebook().clone());
+    let mut release = Release::of_table("r", kept, quasi.clone(), sensitive.clone(), codebook).unwrap();
+    let manifest = json!({
+        "name": "r", "resources": [], "hedgerow": {
+            "version": "1", "method": "cluster", "guarantees": [], "loss": {},
+            "rows": { "in": source, "out": out, "suppressed": source - out },
+            "classes": { "count": 1, "min": 1, "max": 1, "mean": 1.0 },
+        },
+    });
+    release.set_manifest(serde_json::from_value(manifest).unwrap());
+    release
 }
 
 fn attack(people: &Table, release: &Release, k: u64) -> Vec<Finding> {
@@ -69,6 +88,34 @@ fn a_child_is_found_by_the_income_that_it_cannot_have() {
         &[],
     );
     assert_eq!(attack(&people, &release, 5)[0].at_risk, 0);
+}
+
+/// Of two children among adults the row of one is suppressed. One row without an income is left,
+/// and fits both, but it is that of the other.
+#[test]
+fn who_is_not_in_the_release_is_not_found_there() {
+    let income = |row: usize| if row < 18 { String::new() } else { (1000 + row % 7).to_string() };
+    let rows: Vec<Vec<String>> = (0..100).map(|row| vec![row.to_string(), income(row), format!("x{row}")]).collect();
+    let label = |row: usize| ["0..16", "16..26", "26..100"][usize::from(row >= 16) + usize::from(row >= 26)].to_owned();
+    let labels: Vec<Vec<String>> =
+        rows.iter().enumerate().map(|(row, cells)| vec![label(row), cells[1].clone(), cells[2].clone()]).collect();
+    let (people, all) = released(&["age", "income", "other"], &rows, &labels, &["income"]);
+    assert_eq!(attack(&people, &all, 5)[0].people_at_risk, [16, 17]);
+    let release = without(&all, |row| row == 16);
+    let found = &attack(&people, &release, 5)[0];
+    assert_eq!((found.people_at_risk.as_slice(), &found.details["not_in_release"]), ([17].as_slice(), &json!(1)));
+    assert_eq!((found.people, found.effective_k), (100, Some(1)), "{found:?}");
+    // Neither is disclosed apart where both are suppressed: no row of the class can be theirs.
+    let found = &attack(&people, &without(&all, |row| row == 16 || row == 17), 5)[0];
+    assert_eq!((found.at_risk, &found.details["not_in_release"]), (0, &json!(2)), "{found:?}");
+    // More people lack a row than were suppressed: the list is not that of the source.
+    let others: Vec<Vec<&str>> = rows
+        .iter()
+        .enumerate()
+        .map(|(row, cells)| vec![&*cells[0], &*cells[1], if row < 50 { "y" } else { &*cells[2] }])
+        .collect();
+    let found = &attack(&Table::from_texts(&["age", "income", "other"], &others), &release, 5)[0];
+    assert_eq!(found.people_at_risk, [16, 17], "{found:?}");
 }
 
 #[test]
@@ -161,7 +208,7 @@ fn impossible_by_hand(people: &Table, known: &str, value: &str, shown: &str, oth
 
 #[test]
 fn rows_that_fit_are_counted_as_by_hand() {
-    let mut excluded = 0;
+    let (mut excluded, mut absent, mut disclosed) = (0, 0, 0);
     for seed in seeds(300) {
         let mut rng = StdRng::seed_from_u64(seed);
         let rows: Vec<Vec<String>> = (0..rng.random_range(1..90))
@@ -184,6 +231,12 @@ fn rows_that_fit_are_counted_as_by_hand() {
             })
             .collect();
         let (people, release) = released(&["age", "sex", "income", "state"], &rows, &labels, &["state"]);
+        let share = if seed.is_multiple_of(2) { 0.0 } else { 0.3 };
+        let suppressed: Vec<bool> = rows.iter().map(|_| rng.random_bool(share)).collect();
+        if suppressed.iter().all(|suppressed| *suppressed) {
+            continue;
+        }
+        let release = without(&release, |row| suppressed[row]);
         let found = &attack(&people, &release, 3)[0];
         // Every pair of values is judged once: the definition reads the whole table.
         let judged = RefCell::new(BTreeMap::new());
@@ -195,7 +248,8 @@ fn rows_that_fit_are_counted_as_by_hand() {
         };
         let mut at_risk = Vec::new();
         for (person, row) in rows.iter().enumerate() {
-            let class: Vec<usize> = (0..rows.len()).filter(|&other| labels[other][0] == labels[person][0]).collect();
+            let is_there = |&other: &usize| labels[other][0] == labels[person][0] && !suppressed[other];
+            let class: Vec<usize> = (0..rows.len()).filter(is_there).collect();
             let fits = |&&other: &&usize| {
                 [(0, "age"), (1, "sex")].into_iter().all(|(known, name)| {
                     [(2, "income"), (3, "state")]
@@ -216,13 +270,20 @@ fn rows_that_fit_are_counted_as_by_hand() {
             let occurring: Vec<&str> =
                 ["p", "q", "r"].into_iter().filter(|state| rows.iter().any(|row| row[3] == *state)).collect();
             let was_open = occurring.iter().filter(can_have).count() > 1;
-            if fitting.len() < class.len() && (fitting.len() < 3 || (states.len() <= 1 && was_open)) {
+            let is_disclosed = fitting.len() < class.len() && states.len() == 1 && was_open;
+            let has_row = class.iter().any(|&other| rows[other][2..] == row[2..]);
+            absent += usize::from(!has_row && !fitting.is_empty());
+            disclosed += usize::from(!has_row && is_disclosed && *states[0] == row[3]);
+            if has_row && fitting.len() < class.len() && (fitting.len() < 3 || is_disclosed)
+                || !has_row && is_disclosed && *states[0] == row[3]
+            {
                 at_risk.push(person as u32);
             }
         }
         assert_eq!(found.people_at_risk, at_risk, "seed {seed}");
     }
     assert!(excluded > 1000 || seeds(2).end == 1, "{excluded}");
+    assert!(absent > 200 && disclosed > 5 || seeds(2).end == 1, "{absent} absent, {disclosed} disclosed all the same");
 }
 
 /// People who fit every row are compared with kinds of rows, of which there are few: all are.

@@ -34,6 +34,15 @@ fn a_workbook_reads_as_the_table_it_shows() {
 }
 
 #[test]
+fn a_column_that_is_wanted_if_it_has_few_values_is_read() {
+    let only = Some(["age".to_owned()].into());
+    let options = ReadOptions { only, if_few: ["zip".to_owned()].into(), ..ReadOptions::default() };
+    let table = read_table(&workbook("patients.xlsx"), &options).unwrap();
+    assert_eq!(table.columns.len(), 2);
+    assert_eq!(texts(&table, "zip"), ["02139", "10001", "02139"]);
+}
+
+#[test]
 fn the_policy_declares_types_and_number_formats_are_for_texts() {
     let options = ReadOptions {
         kinds: HashMap::from([("admitted".to_owned(), Kind::Date)]),

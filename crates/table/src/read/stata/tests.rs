@@ -51,6 +51,20 @@ fn only_requested_columns_are_read_and_the_policy_declares_types() {
 }
 
 #[test]
+fn a_column_that_is_wanted_if_it_has_few_values_is_read() {
+    let only = Some(["sex".to_owned()].into());
+    for (if_few, names) in [(vec!["income"], vec!["sex", "income"]), (vec![], vec!["sex"])] {
+        let if_few = if_few.into_iter().map(str::to_owned).collect();
+        let table = read_table(&path(FILES[3]), &ReadOptions { only: only.clone(), if_few, ..ReadOptions::default() });
+        let table = table.unwrap();
+        let mut found: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        found.sort_unstable_by_key(|name| names.iter().position(|own| own == name));
+        assert_eq!(found, names);
+        assert!(table.column("income").is_none_or(|column| column.domain.kind() == Kind::Category));
+    }
+}
+
+#[test]
 fn labels_that_would_merge_two_values_are_not_used() {
     let mut bytes = std::fs::read(path("stata-118.dta")).unwrap();
     let at = bytes.windows(11).position(|window| window == b"female\0male").unwrap();

@@ -268,7 +268,6 @@ fn released<'a>(
     let mut released: Vec<Released<'_>> = Vec::with_capacity(named.len());
     for (release, &custodian) in releases.iter().zip(&custodian) {
         let suppressed = rows_suppressed(release.release);
-        let counterfeit = release.release.method() == "clone";
         let (rows, units) = match release.release.tables() {
             ReleaseTables::Generalized(tables) if tables.counts.is_none() => {
                 (Some(&tables.table), tables.units.as_slice())
@@ -280,7 +279,8 @@ fn released<'a>(
             let shown = rows_of(release.release, number);
             released.push(Released {
                 suppressed,
-                counterfeit,
+                counterfeit: has_counterfeits(classes),
+                statistics: release.release.method() == "clone" && classes.len() > 1,
                 custodian,
                 rows: shown.rows.or(rows),
                 units,
@@ -292,6 +292,11 @@ fn released<'a>(
         }
     }
     released
+}
+
+/// Whether its buckets have more values than its classes have people.
+pub(crate) fn has_counterfeits(classes: &ReleasedClasses) -> bool {
+    classes.bucket_sizes.iter().map(|&values| u64::from(values)).sum::<u64>() > classes.rows
 }
 
 /// The attacker who misses nothing, for every sensitive attribute.

@@ -126,6 +126,20 @@ pub(super) const MUTANTS: &[Mutant] = &[
         tests: WORLDS,
     },
     Mutant {
+        name: "one row beside suppressed ones is of two people with one true value",
+        file: "crates/audit/src/adversaries/worlds/denied.rs",
+        find: "if table.suppressed == 0 {",
+        replace: "if table.suppressed == 0 || people.column(&tables.columns[0]).is_some() {",
+        tests: WORLDS,
+    },
+    Mutant {
+        name: "who is in a release with suppressed rows is not in one of everyone",
+        file: "crates/audit/src/adversaries/worlds/records.rs",
+        find: "tables.sort_by_key(|&table| is_reduced[table]);",
+        replace: "tables.sort_by_key(|&table| is_reduced[table] & false);",
+        tests: WORLDS,
+    },
+    Mutant {
         name: "a true value of another attribute hides certainties",
         file: "crates/audit/src/adversaries/worlds/person.rs",
         find: "let may_differ = !self.values.is_empty() &&",

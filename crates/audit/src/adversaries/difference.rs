@@ -14,6 +14,7 @@ use hedgerow_release::classes::ReleasedClasses;
 use serde_json::json;
 
 use crate::Adversary;
+use crate::audit::has_counterfeits;
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst, named};
 use crate::joint_cells::joint_cells;
 
@@ -38,6 +39,12 @@ pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasse
         return None;
     }
     let mut finding = Finding::new(Adversary::Difference, vec![older.0.to_owned(), newer.0.to_owned()], Some(protect));
+    let made_up: Vec<&str> =
+        [older, newer].into_iter().filter(|own| has_counterfeits(own.1)).map(|own| own.0).collect();
+    if !made_up.is_empty() {
+        finding.note(format!("counterfeits of {} cannot be told from people who came or left", made_up.join(" and ")));
+        return Some(finding);
+    }
     let joint = joint_cells(&[older.1, newer.1], OVERLAPS_MAX);
     if joint.cut {
         finding.note("the cells of the releases meet in too many ways to be compared");

@@ -107,6 +107,12 @@ impl Side {
     pub(crate) fn rows(&self) -> u64 {
         self.sizes.iter().map(|&size| u64::from(size)).sum()
     }
+
+    /// Values that are of no person: a clone counts them in a bucket, and in no class.
+    pub(crate) fn counterfeits(&self) -> u64 {
+        let values: u64 = self.counts.iter().map(|&(_, rows)| u64::from(rows)).sum();
+        values.saturating_sub(self.rows())
+    }
 }
 
 /// A value of which a table says nothing: nobody who has it is in the table.

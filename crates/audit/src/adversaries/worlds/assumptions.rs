@@ -20,7 +20,7 @@ impl Setting<'_> {
         progress: &dyn Progress,
     ) -> Result<Assumption, TableError> {
         let (side, released) = (&self.sides[table], &self.tables.tables[table]);
-        let own = standing(side, table, cases, (released.suppressed, released.counterfeit), others);
+        let own = standing(side, table, cases, released.suppressed, others);
         let is_possible = match own {
             Assumption::Everyone { absent, .. } => {
                 can_be_there(side, table, cases, &everyone(cases), absent, progress)?

@@ -21,8 +21,10 @@ pub(crate) struct Released<'a> {
     pub(crate) classes: &'a ReleasedClasses,
     /// Rows of the source that are not in it, where a manifest says so.
     pub(crate) suppressed: u64,
-    /// Rows may stand for no person.
+    /// Some of its values are of no person.
     pub(crate) counterfeit: bool,
+    /// It describes the people of several classes by statistics.
+    pub(crate) statistics: bool,
     /// Releases of one custodian have the same number.
     pub(crate) custodian: Option<usize>,
     /// The rows behind the classes, where they show the sensitive values beside the labels.
@@ -51,6 +53,7 @@ impl<'a> Released<'a> {
             classes,
             suppressed: 0,
             counterfeit: false,
+            statistics: false,
             custodian: None,
             rows: None,
             units: &[],

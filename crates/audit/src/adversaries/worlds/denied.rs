@@ -9,7 +9,7 @@
 
 use hedgerow_table::{Cover, Table};
 
-use super::attacker::{Columns, Part, Released};
+use super::attacker::{Part, Released};
 use super::group::TableGroup;
 use super::hypothesis::Assumption;
 use super::setting::Setting;
@@ -22,12 +22,11 @@ use crate::solver::Presence;
 const COMPARED_MAX: usize = 1_000_000;
 
 /// By table with suppressed rows, the columns that another release has too, in which it says
-/// something else, and which are not used. None where the attacker knows more columns than the list
-/// and this has true values: a value that is not theirs is not said of people anyway.
-pub(super) fn denying_columns(tables: &AttributeTables<'_>, people: &Table, columns: Columns) -> Vec<Vec<String>> {
-    let is_true = people.column(&tables.columns[0]).is_some();
+/// something else, and which are not used. It does not matter whether the list has true values: a
+/// value that happens to be theirs can follow from a row that cannot be.
+pub(super) fn denying_columns(tables: &AttributeTables<'_>, people: &Table) -> Vec<Vec<String>> {
     let of_table = |table: &Released<'_>| -> Vec<String> {
-        if table.suppressed == 0 || columns == Columns::All && is_true {
+        if table.suppressed == 0 {
             return Vec::new();
         }
         let others = || tables.all.iter().filter(|other| other.part != Part::List && other.name != table.name);

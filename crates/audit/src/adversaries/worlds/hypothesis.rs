@@ -83,12 +83,13 @@ pub(super) fn standing(
     side: &Side,
     table: usize,
     cases: &[Case],
-    (suppressed, counterfeit): (u64, bool),
+    suppressed: u64,
     others: WhoFitsNothing,
 ) -> Assumption {
     let fits = |case: &&Case| !side.places[case.places[table] as usize].is_empty();
     let all: u64 = cases.iter().map(|case| u64::from(case.people)).sum();
     let matched: u64 = cases.iter().filter(fits).map(|case| u64::from(case.people)).sum();
+    // Classes hold people; a counterfeit has a value and no class.
     let rows = side.rows();
     let source = rows + suppressed;
     let absent = match others {
@@ -96,7 +97,8 @@ pub(super) fn standing(
         WhoFitsNothing::WasSuppressed => suppressed.saturating_sub(all - matched).min(matched),
     };
     let Some(unlisted) = rows.checked_sub(matched - absent) else { return Assumption::Target };
-    if counterfeit || all > source && matched > rows {
+    let unlisted = unlisted + side.counterfeits();
+    if all > source && matched > rows {
         return Assumption::Target;
     }
     match most_here(side, table, cases, &everyone(cases), |matched| matched - absent) {
@@ -143,7 +145,7 @@ pub(super) fn can_be_there<'c>(
         values.places.push(vec![number]);
     }
     let count: u64 = here.clone().map(|(_, &people)| u64::from(people)).sum();
-    let unlisted = (side.rows() + absent).saturating_sub(count);
+    let unlisted = (side.rows() + absent).saturating_sub(count) + side.counterfeits();
     let own = Side { absent, unlisted, shown: false, ..side.clone() };
     let said = (0..side.buckets() as u32).flat_map(|bucket| side.values_of(bucket));
     let largest = rows.keys().flat_map(|own| own.iter().copied()).chain(said).max().unwrap_or(0);

@@ -218,8 +218,18 @@ fn not_used(
     if !apart.is_empty() {
         reasons.push(format!("which labels of `{apart}` go together is not used, since the list of people lacks it"));
     }
-    let describing: Vec<&str> =
-        released.iter().filter(|table| is_quasi(table, protect)).map(|table| table.name).collect();
+    let tables = |is_so: &dyn Fn(&Released<'_>) -> bool| -> Vec<&str> {
+        released.iter().filter(|table| is_so(table)).map(|table| table.name).collect()
+    };
+    let counterfeit = tables(&|table| table.counterfeit);
+    if !counterfeit.is_empty() {
+        reasons.push(format!("which sub-classes have the counterfeits of {} is not used", counterfeit.join(" and ")));
+    }
+    let statistics = tables(&|table| table.statistics);
+    if !statistics.is_empty() {
+        reasons.push(format!("which classes of {} have the same sub-class is not used", statistics.join(" and ")));
+    }
+    let describing = tables(&|table| is_quasi(table, protect));
     if !describing.is_empty() {
         let describing = describing.join(" and ");
         reasons.push(format!("{describing} describes people by `{protect}`: who knows it has nothing to learn"));

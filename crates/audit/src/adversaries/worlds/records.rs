@@ -92,11 +92,13 @@ impl Records {
     /// By people of whom some labels are known, the records that can be true of them, ascending;
     /// the number of records where none fits. `is_there` says whether people can be where a table
     /// has a statement: those records count for which they are in the first table where they can be
-    /// in it, then in the second, and so on. `None` where it leaves too many.
+    /// in it, then in the second, and so on; tables with suppressed rows (`is_reduced`) come last,
+    /// since they lack people. `None` where it leaves too many.
     pub(super) fn of_people(
         &self,
         all: &mut AllContents,
         people: &[&[u32]],
+        is_reduced: &[bool],
         is_there: impl Fn(usize, usize, &Contents, u32) -> bool,
     ) -> Option<Vec<Vec<u32>>> {
         let contents = all.of_table.clone();
@@ -112,7 +114,8 @@ impl Records {
                 Some(&other) => records[other].clone(),
                 None => {
                     let is_there = |table: usize, statement| is_there(person, table, &contents[table], statement);
-                    let (own, is_sure) = self.of_person(labels, &mut finders, &mut all.labels, &mut pairs, is_there)?;
+                    let found = self.of_person(labels, &mut finders, &mut all.labels, &mut pairs, is_reduced, is_there);
+                    let (own, is_sure) = found?;
                     if is_sure {
                         sure.insert(labels, person);
                     }
@@ -135,6 +138,7 @@ impl Records {
         finders: &mut [Finder<'_>],
         labels: &mut [Labels],
         pairs: &mut usize,
+        is_reduced: &[bool],
         is_there: impl Fn(usize, u32) -> bool,
     ) -> Option<(Vec<u32>, bool)> {
         let first = RecordDraft { said: Vec::new(), labels: known.to_vec() };
@@ -173,9 +177,12 @@ impl Records {
                 return None;
             }
         }
-        let most = drafts.iter().map(|(_, there)| there.clone()).max();
+        let mut tables: Vec<usize> = (0..is_reduced.len()).collect();
+        tables.sort_by_key(|&table| is_reduced[table]);
+        let in_order = |there: &[bool]| -> Vec<bool> { tables.iter().map(|&table| there[table]).collect() };
+        let most = drafts.iter().map(|(_, there)| in_order(there)).max();
         let mut own: Vec<u32> = Vec::new();
-        for (mut draft, _) in drafts.into_iter().filter(|(_, there)| Some(there) == most.as_ref()) {
+        for (mut draft, _) in drafts.into_iter().filter(|(_, there)| Some(in_order(there)) == most) {
             speak(&mut draft, finders, labels, pairs)?;
             own.extend(self.numbers.get(&draft.said));
         }

@@ -123,7 +123,7 @@ impl<'a> Setting<'a> {
             values: Vec::new(),
             is_truth_cut: false,
             overlapping,
-            denying: denying_columns(tables, people, attacker.columns),
+            denying: denying_columns(tables, people),
             meeting: Meeting { columns, known: RefCell::default(), of_places: RefCell::default() },
         };
         Ok(setting.with_truth(alike, known))
@@ -139,7 +139,8 @@ impl<'a> Setting<'a> {
                 let place = &side.places[alike[person].0[table] as usize];
                 place.iter().any(|&class| contents.has(side.bucket_of[class as usize], statement))
             };
-            self.tables.records.of_people(&mut self.tables.contents.borrow_mut(), &labels, is_there)
+            let is_reduced: Vec<bool> = self.tables.tables.iter().map(|table| table.suppressed > 0).collect();
+            self.tables.records.of_people(&mut self.tables.contents.borrow_mut(), &labels, &is_reduced, is_there)
         });
         // By places, what can be true of them, and their value.
         type Alike = (Vec<u32>, Option<Vec<u32>>, Option<u32>);

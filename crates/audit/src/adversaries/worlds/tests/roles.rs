@@ -140,6 +140,17 @@ fn a_value_that_a_known_column_denies_is_not_certain() {
     assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![0], false));
 }
 
+/// The column `c` changed in between, so that the values alone are compared. They leave `x` to the
+/// first person, in rows that have no `c` in common: that is not said. The values of the others
+/// follow from one release alone.
+#[test]
+fn a_value_of_rows_that_a_linked_column_denies_is_not_certain() {
+    let one = Made::new(&["a", "c", "s"], &["a"], &[["0", "k", "x"], ["0", "l", "y"], ["1", "m", "z"]], 1);
+    let two = Made::new(&["b", "c", "s"], &["b"], &[["p", "n", "x"], ["p", "o", "z"], ["q", "u", "y"]], 1);
+    let people = table(&["a", "b"], &[["0", "p"], ["0", "q"], ["1", "p"]]);
+    assert_eq!(attacked("s", &[&one, &two], &people, Columns::Listed), (vec![1, 2], false));
+}
+
 /// The third person would be the row of `s1`, whose `c` is not theirs: they are not in the first
 /// release, and either row can be the second person's.
 #[test]
@@ -168,6 +179,19 @@ fn releases_whose_labels_have_nothing_in_common_have_no_person_in_common() {
     let one = Made::new(&["a", "c", "s"], &["a"], &[["1..3", "1", "s1"], ["1..3", "0", "s1"]], 1);
     let found = attack_with(&[one.released("1"), tables[1]], Some(&people), Columns::All);
     assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[1][..], &json!(false)), "{found:?}");
+}
+
+/// Everyone fits both releases by `b`, and by `a` a person can be in one of them at most: what both
+/// leave together is left to no person.
+#[test]
+fn who_cannot_be_in_both_releases_is_left_no_value_of_both() {
+    let one = Made::new(&["a", "b", "s"], &["a", "b"], &[["1..3", "x", "s0"], ["1..3", "x", "s1"]], 1);
+    let two = Made::new(&["a", "b", "s"], &["a", "b"], &[["0", "x", "s0"], ["0", "x", "s1"]], 1);
+    let people = table(&["b"], &[["x"], ["x"]]);
+    for columns in [Columns::Listed, Columns::All] {
+        let found = attack_with(&[one.released("1"), two.released("2")], Some(&people), columns);
+        assert_eq!((found.at_risk, found.effective_l, &found.details["exact"]), (0, None, &json!(false)), "{found:?}");
+    }
 }
 
 /// The column `c` changed in between, so that no table fits both releases: each alone exposes the

@@ -78,6 +78,23 @@ fn one_row_is_not_of_two_people_whom_a_column_tells_apart_that_the_list_lacks() 
     assert_eq!(run("t", &tables, attacker).unwrap().remove(0).people_at_risk, [0, 1]);
 }
 
+/// The same where the list has the true `t`, which is the same for both. An attacker who knows `b`
+/// knows that the second person, who is `x`, has no row in the first release: that its value is
+/// theirs all the same follows from no table.
+#[test]
+fn one_row_is_not_of_two_people_who_have_the_same_true_value() {
+    let one = Made::new(&["g", "b", "t"], &["g", "b"], &[["*", "z", "7"]], 1);
+    let two = Made::new(&["g", "b", "s"], &["g", "b"], &[["k", "z", "q"], ["l", "x", "r"]], 1);
+    let tables = [with_one_suppressed(&one, "1"), two.released("2")];
+    let people = table(&["g", "t"], &[["k", "7"], ["l", "7"]]);
+    for columns in [Columns::Listed, Columns::All] {
+        let attacker = Attacker { people: Some(&people), columns, prior: &[], joint: &[], progress: &NoProgress };
+        let found = run("t", &tables, attacker).unwrap().remove(0);
+        assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+        assert!(found.notes.iter().any(|note| note.text.contains("another release may tell by `b`")), "{found:?}");
+    }
+}
+
 /// Each release has one of the two people: the row of the first has `q`, and that of the second
 /// `p`, by which it describes people.
 #[test]
@@ -94,6 +111,20 @@ fn one_row_is_not_of_two_people_where_another_release_describes_people_by_the_va
     // The same release alone has the person looked for.
     let found = attack(&tables[..1], Some(&people));
     assert_eq!((found.people_at_risk.as_slice(), &found.details["exact"]), (&[0, 1][..], &json!(true)), "{found:?}");
+}
+
+/// No row of the second release, which everyone is in, has an `a` as in the first one: the person
+/// was suppressed there. That its row has their true value makes it no more theirs.
+#[test]
+fn who_is_in_a_release_of_everyone_is_not_in_the_row_that_it_denies() {
+    let one = Made::new(&["a", "c", "s"], &["a", "c"], &[["3..4", "1", "s0"]], 1);
+    let two = Made::new(&["a", "c", "s"], &["c"], &[["0", "1", "s1"], ["2", "1", "s0"]], 1);
+    let tables = [with_one_suppressed(&one, "1"), two.released("2")];
+    for people in [table(&["c"], &[["1"]]), table(&["c", "s"], &[["1", "s0"]])] {
+        let found = attack(&tables, Some(&people));
+        assert_eq!((found.at_risk, &found.details["exact"]), (0, &json!(false)), "{found:?}");
+        assert_eq!(attack(&tables[..1], Some(&people)).people_at_risk, [0]);
+    }
 }
 
 /// The first release has one of the two people. By the true `s` it is the first one; an attacker to

@@ -122,7 +122,7 @@ impl Setting {
     fn oracle(&self, known: Vec<[Option<&'static str>; 5]>, uses: Vec<Use>, is_any: bool) -> Oracle<'_> {
         let fits = |made: &Made| known.iter().map(|person| !made.fitting(person).is_empty()).collect();
         let fits = self.tables.iter().map(fits).collect();
-        Oracle { tables: &self.tables, known, uses, fits, is_any, is_strict: false }
+        Oracle { tables: &self.tables, known, uses, fits, is_any, strict: vec![false; self.tables.len()] }
     }
 
     /// Whether one value is left to a person, and theirs where the list has it.
@@ -159,17 +159,30 @@ impl Setting {
         Some((findings.first()?.details["exact"] == true, at_risk, findings))
     }
 
-    /// Whether some use of the tables, and some value of what the list lacks, leaves one value to a
-    /// person.
-    fn can_follow(&self, person: usize) -> bool {
-        let more = if self.columns == Columns::All { self.lacked() } else { Vec::new() };
+    /// By way to know what the list lacks of a person, the values.
+    fn of_lacked(&self) -> Vec<Vec<&'static str>> {
         let mut values: Vec<Vec<&'static str>> = vec![Vec::new()];
-        for &column in &more {
+        for column in self.more() {
             values = values
                 .iter()
                 .flat_map(|own| domain(column).iter().map(move |value| [&own[..], &[*value]].concat()))
                 .collect();
         }
+        values
+    }
+
+    /// The columns that the attacker knows and the list lacks.
+    fn more(&self) -> Vec<usize> {
+        if self.columns == Columns::All { self.lacked() } else { Vec::new() }
+    }
+
+    /// Whether some use of the tables, and some value of what the list lacks, leaves one value to a
+    /// person.
+    fn can_follow(&self, person: usize) -> bool {
+        if self.is_true_world() {
+            return self.follows_in_worlds(person);
+        }
+        let (more, values) = (self.more(), self.of_lacked());
         let mut uses: Vec<Vec<Use>> = vec![Vec::new()];
         for _ in &self.tables {
             let all = [Use::Everyone, Use::Target, Use::Not];
@@ -180,14 +193,44 @@ impl Setting {
             let known = self.known(&more, Some((person, values)));
             let oracle = self.oracle(known, uses.clone(), is_any);
             let is_exposed = |oracle: &Oracle<'_>| self.is_exposed(person, oracle.left(person).as_ref());
-            is_exposed(&oracle) || is_exposed(&Oracle { is_strict: true, ..oracle })
+            is_exposed(&oracle) || is_exposed(&Oracle { strict: vec![true; self.tables.len()], ..oracle })
         };
         ways.clone().any(|way| follows(way, false)) || !self.is_whole() && ways.clone().any(|way| follows(way, true))
+    }
+
+    /// The same where everyone is in the tables, but for those who were suppressed: there are
+    /// tables in which the person can be, and every world in which they are there gives them the
+    /// value.
+    fn follows_in_worlds(&self, person: usize) -> bool {
+        let sets = |count: usize| -> Vec<Vec<bool>> {
+            (0..1u32 << count).map(|set| (0..count).map(|at| set >> at & 1 == 1).collect()).collect()
+        };
+        let every = sets(self.tables.len());
+        let ways = self.of_lacked().into_iter().flat_map(|values| every.iter().map(move |set| (values.clone(), set)));
+        let follows = |(values, strict): (Vec<&'static str>, &Vec<bool>)| {
+            let known = self.known(&self.more(), Some((person, &values)));
+            let oracle = self.oracle(known, vec![Use::Everyone; self.tables.len()], false);
+            let oracle = Oracle { strict: strict.clone(), ..oracle };
+            let with = |set: &Vec<bool>| -> Vec<usize> { (0..set.len()).filter(|&table| set[table]).collect() };
+            every.iter().any(|set| self.is_exposed(person, Some(&oracle.left_in(person, &with(set)))))
+        };
+        ways.into_iter().any(follows)
     }
 
     /// Whether some world fits all tables.
     fn is_whole(&self) -> bool {
         let oracle = self.oracle(self.known(&[], None), vec![Use::Everyone; self.tables.len()], false);
+        (0..self.people.len()).all(|person| oracle.left(person).is_some())
+    }
+
+    /// The same with the true values that the list has, by which it is not known who fits.
+    fn is_true_world(&self) -> bool {
+        let of_list = self.oracle(self.known(&[], None), vec![Use::Everyone; self.tables.len()], false);
+        let mut known = of_list.known.clone();
+        for (known, person) in known.iter_mut().zip(&self.people) {
+            self.listed.iter().for_each(|&column| known[column] = Some(person[column]));
+        }
+        let oracle = Oracle { known, ..of_list };
         (0..self.people.len()).all(|person| oracle.left(person).is_some())
     }
 
@@ -201,10 +244,10 @@ impl Setting {
             )
         };
         let people = 0..self.people.len();
-        let lacked = if self.columns == Columns::All { self.lacked() } else { Vec::new() };
+        let lacked = self.more();
         let oracle = self.oracle(self.known(&lacked, None), vec![Use::Everyone; all.len()], false);
         let left: Vec<Option<BTreeSet<&str>>> = people.clone().map(|person| oracle.left(person)).collect();
-        let strict = Oracle { is_strict: true, ..oracle };
+        let strict = Oracle { strict: vec![true; all.len()], ..oracle };
         let strict: Vec<Option<BTreeSet<&str>>> = people.clone().map(|person| strict.left(person)).collect();
         let is_exposed =
             |&person: &usize| [&left, &strict].iter().any(|left| self.is_exposed(person, left[person].as_ref()));

@@ -27,36 +27,44 @@ pub(super) struct Oracle<'a> {
     pub(super) fits: Vec<Vec<bool>>,
     /// A missing value of `s` may be any.
     pub(super) is_any: bool,
-    /// People whom no row of a table fits are in it all the same: among its suppressed rows.
-    pub(super) is_strict: bool,
+    /// By table, whether people whom no row of it fits are in it all the same: among its suppressed
+    /// rows.
+    pub(super) strict: Vec<bool>,
 }
 
 impl Oracle<'_> {
     /// The values of s that are left to a person: `?` where no table says it. `None` where no world
     /// fits.
     pub(super) fn left(&self, person: usize) -> Option<BTreeSet<&'static str>> {
-        let own: Vec<PersonOption> = self.options(person, true);
         let is_everywhere = |option: &PersonOption| {
             option
                 .iter()
                 .enumerate()
                 .all(|(table, place)| place.is_some() || self.uses[table] == Use::Not || !self.fits[table][person])
         };
+        let in_all = self.left_where(person, is_everywhere);
+        let left = if in_all.is_empty() { self.left_where(person, |_| true) } else { in_all };
+        (!left.is_empty()).then_some(left)
+    }
+
+    /// The same of a person who is in these tables; none where that is in no world.
+    pub(super) fn left_in(&self, person: usize, tables: &[usize]) -> BTreeSet<&'static str> {
+        self.left_where(person, |option| tables.iter().all(|&table| option[table].is_some()))
+    }
+
+    /// The values in the worlds in which a person has one of some places.
+    fn left_where(&self, person: usize, is_meant: impl Fn(&PersonOption) -> bool) -> BTreeSet<&'static str> {
+        let own: Vec<PersonOption> = self.options(person, true);
         let others = (0..self.known.len()).filter(|&other| other != person);
         let others: Vec<(usize, Vec<PersonOption>)> = others.map(|other| (other, self.options(other, false))).collect();
-        for anyhow in [false, true] {
-            let mut left = BTreeSet::new();
-            for option in own.iter().filter(|option| anyhow || is_everywhere(option)) {
-                let values = self.values(person, option);
-                if !values.is_subset(&left) && self.is_world(&others, &mut vec![(person, option)]) {
-                    left.extend(values);
-                }
-            }
-            if !left.is_empty() {
-                return Some(left);
+        let mut left = BTreeSet::new();
+        for option in own.iter().filter(|option| is_meant(option)) {
+            let values = self.values(person, option);
+            if !values.is_subset(&left) && self.is_world(&others, &mut vec![(person, option)]) {
+                left.extend(values);
             }
         }
-        None
+        left
     }
 
     /// Every place of a person in all tables, so that some value of each column is under all
@@ -153,6 +161,6 @@ impl Oracle<'_> {
         let made = &self.tables[table];
         let matched = self.fits[table].iter().filter(|fits| **fits).count() as u64;
         let (all, source) = (self.known.len() as u64, made.rows.len() as u64 + made.suppressed);
-        made.suppressed.saturating_sub(if self.is_strict || all >= source { all - matched } else { 0 })
+        made.suppressed.saturating_sub(if self.strict[table] || all >= source { all - matched } else { 0 })
     }
 }

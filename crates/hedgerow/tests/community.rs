@@ -92,3 +92,60 @@ fn a_share_of_people_in_both_cells_is_judged_by_a_check() {
     let unread = with("three quarters");
     assert!(unread.unchecked.iter().any(|text| text.contains("expected a share")), "{unread:?}");
 }
+
+/// Every way in which four people with one value are in the eight joint cells of three releases, of
+/// whom as many as `first` are in the first cell of each.
+fn of_three(first: usize) -> BTreeSet<[usize; 8]> {
+    let cells_of = |number: usize| {
+        let mut cells = [0; 8];
+        (0..4).for_each(|person| cells[number / 8usize.pow(person) % 8] += 1);
+        cells
+    };
+    let in_first = |cells: &[usize; 8], release: usize| -> usize {
+        (0..8).filter(|cell| cell >> release & 1 == 0).map(|cell| cells[cell]).sum()
+    };
+    let ways = (0..8usize.pow(4)).map(cells_of);
+    ways.filter(|cells| (0..3).all(|release| in_first(cells, release) == first)).collect()
+}
+
+/// The fewest values that are left in a joint cell of three releases, where `all` people are in the
+/// first cell of each.
+fn fewest_of_three(all: usize) -> Option<usize> {
+    let mut possible: [BTreeSet<char>; 8] = Default::default();
+    for of_x in of_three(3) {
+        for of_y in of_three(1).iter().filter(|of_y| of_x[0] + of_y[0] == all) {
+            for (cell, possible) in possible.iter_mut().enumerate() {
+                possible.extend((of_x[cell] > 0).then_some('x'));
+                possible.extend((of_y[cell] > 0).then_some('y'));
+            }
+        }
+    }
+    possible.iter().map(BTreeSet::len).filter(|&values| values > 0).min()
+}
+
+/// A share of the people in one cell of each of three releases.
+#[test]
+fn a_share_of_people_in_three_cells_is_judged_by_a_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (column, release) in [("b", "first"), ("c", "second")] {
+        write(folder, column, ["u", "v"]);
+        publish(folder, column, "distinct-l-diversity", "", release);
+    }
+    write(folder, "a", ["0", "1"]);
+    let share = |people: usize| format!("P(a = 0, b = u, c = u) = {people}/8");
+    let community = format!("[community]\nreleases = [\"first\", \"second\"]\njoint = [\"{}\"]\n", share(3));
+    publish(folder, "a", "cross-release-l-diversity", &community, "new");
+    let earlier = ["first", "second"].map(|name| Release::open(folder.join(name)).unwrap());
+    let manifest = std::fs::read_to_string(folder.join("new/datapackage.json")).unwrap();
+    let mut refused = 0;
+    for people in 0..=8 {
+        std::fs::write(folder.join("new/datapackage.json"), manifest.replace(&share(3), &share(people))).unwrap();
+        let found = Release::open(folder.join("new")).unwrap().check_among(&earlier).unwrap();
+        let (claim, fewest) = (&found.guarantees[0], fewest_of_three(people));
+        assert_eq!(claim.holds, fewest.is_none_or(|fewest| fewest >= 2), "{people}: {claim:?}");
+        assert_eq!(found.unchecked.is_empty(), fewest.is_some(), "{people}: {found:?}");
+        refused += u32::from(!claim.holds);
+    }
+    assert_eq!(refused, 2);
+}

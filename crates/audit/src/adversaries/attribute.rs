@@ -19,6 +19,9 @@ use crate::combined_view::{CombinedView, PersonView};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst, likeliest_first, named};
 use crate::linked::{Alike, Linked, UNITS_COUNTED};
 
+/// What is not used of people who are listed and not in the release.
+const NOT_IN_THE_RELEASE: &str = "that a person who fits a class may not be in the release";
+
 /// The released values of some people who look alike.
 struct Described {
     view: PersonView,
@@ -44,6 +47,8 @@ pub(crate) fn run(
     let range = numbers.as_ref().map(|numbers| spread(numbers.iter().copied())).filter(|range| *range > 0.0);
     let (mut worst, mut skewed, mut narrow) = (Worst::new(), Worst::new(), Worst::new());
     let (mut known, mut hits) = (0u64, 0u64);
+    // The list has people who are not in the release, by their value.
+    let mut has_others = false;
     let mut places: Vec<(bool, f64)> = Vec::with_capacity(described.len());
     for Described { view, people, truth } in &described {
         let Some(&class) = view.classes.first() else {
@@ -62,6 +67,7 @@ pub(crate) fn run(
         if let Some(truth) = truth {
             known += people;
             hits += if likeliest == *truth { *people } else { 0 };
+            has_others |= view.values.iter().all(|(value, _)| value != truth);
         }
         let exposure = |why: String| {
             let mut values: Vec<(String, f64)> =
@@ -83,6 +89,10 @@ pub(crate) fn run(
             let why = || format!("all values of this class lie within {:.1} % of their range", share * 100.0);
             narrow.offer((share, class), || (share, exposure(why())));
         }
+    }
+    has_others |= people.is_some() && finding.people != rows;
+    if has_others {
+        finding.details.insert("ignores".to_owned(), json!(NOT_IN_THE_RELEASE));
     }
     finding.list_people(&of_person, &places);
     finding.worst = worst.into_vec();

@@ -129,6 +129,38 @@ fn every_adversary_is_compared_with_every_table_that_fits() {
     assert!(exposed > 0);
 }
 
+/// Lists of all people, of some, and of some with a stranger, with and without true values: what
+/// any adversary is certain of, `worlds` is certain of, or the adversary says what it ignores.
+#[test]
+fn worlds_is_certain_of_what_any_adversary_is_certain_of() {
+    let mut certain = 0;
+    for seed in seeds(400) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let setting = random(&mut rng);
+        let releases = opened(&setting);
+        let mut listed: Vec<&[String; 3]> = setting.people.iter().filter(|_| rng.random_bool(0.6)).collect();
+        let stranger = ["1", "x0", "s0"].map(str::to_owned);
+        if listed.is_empty() || rng.random_bool(0.3) {
+            listed.push(&stranger);
+        }
+        for (of, columns) in [(0, 3), (0, 2), (1, 3), (1, 2)] {
+            let people: Vec<&[String; 3]> = if of == 0 { setting.people.iter().collect() } else { listed.clone() };
+            let texts: Vec<Vec<&str>> =
+                people.iter().map(|person| person[..columns].iter().map(String::as_str).collect()).collect();
+            let people = Table::from_texts(&["a", "b", "s"][..columns], &texts);
+            let options = AuditOptions { people: Some(&people), certain_only: true, ..AuditOptions::default() };
+            let findings = audit(&releases, &options).unwrap().findings;
+            let worlds = findings.iter().find(|finding| finding.adversary == Adversary::Worlds).unwrap();
+            for finding in findings.iter().filter(|finding| !finding.details.contains_key("ignores")) {
+                let is_known = |person: &u32| worlds.people_at_risk.contains(person);
+                assert!(finding.people_at_risk.iter().all(is_known), "seed {seed}: {finding:?}, {worlds:?}");
+                certain += usize::from(finding.adversary != Adversary::Worlds && finding.at_risk > 0);
+            }
+        }
+    }
+    assert!(seeds(400).count() < 400 || certain > 100, "{certain}");
+}
+
 /// Composition calls values even that are even by two cells alone; every table that fits decides.
 #[test]
 fn composition_says_a_half_where_every_table_that_fits_says_one() {

@@ -470,6 +470,7 @@ fn measure_worlds_of_ten_releases_of_100000_people() {
     measured(100_000, 10, true);
 }
 
+mod canceled;
 mod explained;
 mod gone;
 mod linked;

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_honest_signs_twice_contradicts() {
+    fn two_different_statements_for_one_place_contradict() {
         let proposal = |epoch| {
             let (terms, by) = (Hex([2; 32]), "north".to_owned());
             Note::Propose { proposal: Proposal { run: run(), epoch, terms, roster: Vec::new(), by }, previous: None }

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_old_is_forgotten() {
+    fn the_oldest_changes_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let policy = folder.path().join("policy.toml");
         let mut history = History::load(&policy);

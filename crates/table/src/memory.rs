@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mapped_of_a_file_is_added_up() {
+    fn the_mappings_of_a_file_are_added_up() {
         let account = "55d0-65d0 r-xp 00000000 08:01 12   /usr/bin/a program\n65d0-66d0 rw-p 00010000 08:01 12   \
                        /usr/bin/a program\n70d0-90d0 r-xp 00000000 08:01 13   /usr/lib/other\n90d0-91d0 rw-p 0 0 0\n";
         assert_eq!(mapped_from(Path::new("/usr/bin/a program"), account), 0x1100);

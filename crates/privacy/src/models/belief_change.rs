@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exactly_b_holds() {
+    fn a_change_of_exactly_b_holds() {
         let table = Distribution::new(vec![25, 75], None);
         let class = Class { rows: 2, values: &[(0, 1), (1, 1)] };
         for (change, b) in [(Change::Variation, 0.25), (Change::Largest, 0.25), (Change::Relative, 1.0)] {

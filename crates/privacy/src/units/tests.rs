@@ -195,7 +195,7 @@ impl Case {
 
 /// Whether each unit stays, and what is achieved, with all sets looked at as a whole.
 #[test]
-fn what_a_few_units_settle_is_as_when_all_are_looked_at() {
+fn deciding_by_few_units_agrees_with_deciding_by_all() {
     let (mut suppressing, mut failing, mut differing) = (0, 0, 0);
     for seed in seeds(1500) {
         let case = random_case(seed);

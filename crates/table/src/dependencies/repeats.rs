@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_repeats_is_never_passed_over_and_most_of_the_rest_is() {
+    fn repeated_keys_may_repeat_and_most_unique_keys_may_not() {
         for rows in [0, 1, 2, 1000u64] {
             let mut repeats = Repeats::new(rows);
             let keys = || (0..rows).map(|row| row.wrapping_mul(0x5851_f42d_4c95_7f2d));

@@ -299,7 +299,7 @@ fn accidents(people: u64) -> String {
 #[test]
 fn a_draft_for_accidents_passes_its_own_audit() {
     let folder = Folder::new();
-    folder.write("accidents.csv", accidents(1500));
+    folder.write("accidents.csv", accidents(700));
     let (policy, _) = passes_everything(&folder, "accidents.csv");
     assert!(policy.contains("consistent = true"), "{policy}");
     assert!(policy.matches("protect = ").count() > 0, "{policy}");

@@ -240,7 +240,9 @@ fn drafts_over_units_pass_their_own_audit() {
         let ran = folder.run(&["synth", what, "--rows", "1200", "--seed", "4", "-o", "data"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let (policy, suppressed) = passes_everything(&folder, &format!("data/{what}.csv"));
-        assert!(policy.contains("role = \"unit\"") && policy.contains("consistent = true"), "{what}: {policy}");
+        assert!(policy.contains("role = \"unit\""), "{what}: {policy}");
+        // Children lack an income, and the draft for households does not release it.
+        assert_eq!(policy.contains("consistent = true"), what != "households", "{what}: {policy}");
         assert!(suppressed < 600, "{what}: {suppressed} rows suppressed\n{policy}");
         assert!(policy.matches("protect = ").count() > 1, "{what}: {policy}");
     }
@@ -299,7 +301,7 @@ fn accidents(people: u64) -> String {
 #[test]
 fn a_draft_for_accidents_passes_its_own_audit() {
     let folder = Folder::new();
-    folder.write("accidents.csv", accidents(1500));
+    folder.write("accidents.csv", accidents(700));
     let (policy, _) = passes_everything(&folder, "accidents.csv");
     assert!(policy.contains("consistent = true"), "{policy}");
     assert!(policy.matches("protect = ").count() > 0, "{policy}");

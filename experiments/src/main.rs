@@ -30,7 +30,8 @@ usage: experiments COMMAND [--quick] [--output FOLDER] [--parts FOLDER]
   list   the experiments, with the figures that each draws again
   NAME   run one: its table is printed, its pictures are written
   all    run all, and write EXPERIMENTS.md
-  record write EXPERIMENTS.md from what earlier runs kept with --parts
+  record write EXPERIMENTS.md from what earlier runs kept with --parts; what
+         they did not run stays as it is
 
   --quick   smaller data: minutes for all
   --output  where files are written: a table and pictures for each experiment,
@@ -121,9 +122,14 @@ impl Command {
         }
         if self.what == "record" {
             let folder = self.parts.as_deref().ok_or("`record` needs --parts")?;
+            let page = std::fs::read_to_string(root.join("EXPERIMENTS.md"))?;
             for experiment in &all {
-                let text = std::fs::read_to_string(folder.join(experiment.name))?;
-                parts.push(RecordPart::of_text(&text).ok_or("what is kept of an experiment cannot be read")?);
+                let kept = folder.join(experiment.name);
+                let part = match kept.exists() {
+                    true => RecordPart::of_text(&std::fs::read_to_string(kept)?),
+                    false => RecordPart::of_page(&page, experiment.name),
+                };
+                parts.push(part.ok_or_else(|| format!("{}: neither kept nor recorded", experiment.name))?);
             }
         }
         if ["all", "record"].contains(&self.what.as_str()) {

@@ -64,6 +64,16 @@ impl RecordPart {
         let (summary, section) = text.split_once(BETWEEN)?;
         Some(RecordPart { summary: summary.to_owned(), section: section.to_owned() })
     }
+
+    /// An experiment in a document.
+    pub(crate) fn of_page(page: &str, name: &str) -> Option<RecordPart> {
+        let summary = page.lines().find(|line| line.starts_with(&format!("| [{name}](#{name}) |")))?;
+        let heading = format!("\n## {name}\n");
+        let from = page.find(&heading)?;
+        let length = page[from + heading.len()..].find("\n## ").map(|end| heading.len() + end);
+        let section = length.map_or(&page[from..], |length| &page[from..from + length]);
+        Some(RecordPart { summary: format!("{summary}\n"), section: section.to_owned() })
+    }
 }
 
 /// The document.
@@ -122,6 +132,10 @@ mod tests {
         let findings = Findings { setting: "Ten rows.".into(), numbers: numbers(["x"]), pictures: Vec::new(), claims };
         let part = RecordPart::new(&RecordedRun { experiment, findings }, Scale::Quick, "");
         assert_eq!(RecordPart::of_text(&part.to_text()), Some(part.clone()));
+        let other = RecordPart { summary: "| [a](#a) | x |\n".into(), section: "\n## a\n\nb\n".into() };
+        let page = record(&[other.clone(), part.clone(), other.clone()], Scale::Quick);
+        assert_eq!(RecordPart::of_page(&page, "a-b"), Some(part.clone()));
+        assert_eq!((RecordPart::of_page(&page, "a"), RecordPart::of_page(&page, "b")), (Some(other), None));
         let text = record(&[part], Scale::Quick);
         assert!(
             text.contains("| [a-b](#a-b) | [X] figure 1 | does not hold: r: 1 is not 2 (1 of 2 claims hold) |"),

@@ -18,6 +18,42 @@ pub struct Delivery {
     pub message: Message,
 }
 
+/// The way that messages take to their receivers. What custodians pass on depends on their inputs
+/// and their coins, and not on the way.
+pub trait Carrier {
+    /// Runs the machines to their ends, showing `watcher` every delivery: of those by one custodian
+    /// to another in their order, and none before those that led to it. `seed` is for orders that a
+    /// simulation draws.
+    fn carry<M>(
+        &mut self,
+        starts: Vec<Transition<M>>,
+        seed: u64,
+        watcher: &mut dyn FnMut(&Delivery),
+    ) -> Result<Vec<M::Output>, Fault>
+    where
+        M: Machine + Send,
+        M::Output: Send;
+}
+
+/// All custodians in one process.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InOneProcess;
+
+impl Carrier for InOneProcess {
+    fn carry<M>(
+        &mut self,
+        starts: Vec<Transition<M>>,
+        seed: u64,
+        watcher: &mut dyn FnMut(&Delivery),
+    ) -> Result<Vec<M::Output>, Fault>
+    where
+        M: Machine + Send,
+        M::Output: Send,
+    {
+        watch(starts, seed, watcher).map(|(outputs, _)| outputs)
+    }
+}
+
 /// Runs the machines to their ends. The first fault ends the run: no custodian has an outcome then.
 pub fn run<M: Machine>(starts: Vec<Transition<M>>, seed: u64) -> Result<(Vec<M::Output>, Traffic), Fault> {
     watch(starts, seed, |_| {})

@@ -62,6 +62,39 @@ struct SubClass {
     categories: [Vec<(u32, f64)>; 3],
 }
 
+/// Rows, a bit for each: many queries are counted, each with about a hundred values.
+#[derive(Debug, Clone, PartialEq)]
+struct RowSet(Vec<u64>);
+
+impl RowSet {
+    fn none(rows: usize) -> RowSet {
+        RowSet(vec![0; rows.div_ceil(64)])
+    }
+
+    fn add(&mut self, row: usize) {
+        self.0[row / 64] |= 1 << (row % 64);
+    }
+
+    fn unite(&mut self, other: &RowSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    fn intersect(&mut self, other: &RowSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
+    }
+
+    fn count(&self) -> u64 {
+        self.0.iter().map(|bits| u64::from(bits.count_ones())).sum()
+    }
+
+    /// By code, the rows that have it.
+    fn by_code(column: &Column, rows: usize) -> Vec<RowSet> {
+        let mut sets = vec![RowSet::none(rows); column.domain.cardinality()];
+        column.codes.iter().enumerate().for_each(|(row, code)| sets[code as usize].add(row));
+        sets
+    }
+}
+
 /// Queries of a workload that are compared with what `query` answers.
 const COMPARED: usize = 2;
 
@@ -71,8 +104,10 @@ pub(super) struct Published {
     parts: Vec<SubClass>,
     /// By class the codes of the sensitive values with their shares.
     values: Vec<Vec<(u32, f64)>>,
-    /// By attribute the codes of all rows, the sensitive one last.
-    columns: Vec<(Column, Vec<u32>)>,
+    /// The attributes, the sensitive one last.
+    columns: Vec<Column>,
+    /// By attribute and code, the rows that have it.
+    rows_of: Vec<Vec<RowSet>>,
     rows: usize,
 }
 
@@ -82,12 +117,12 @@ impl Published {
         let table: Table = folder.read(source, sensitive)?;
         let names = ["age", "sex", "education", "birthplace", sensitive];
         let columns = names.iter().filter_map(|name| table.column(name));
-        let columns: Vec<(Column, Vec<u32>)> =
-            columns.map(|column| (column.clone(), column.codes.iter().collect())).collect();
+        let columns: Vec<Column> = columns.cloned().collect();
+        let rows_of = columns.iter().map(|column| RowSet::by_code(column, table.rows)).collect();
         let release = Release::open(&release, &NoProgress)?;
         let ReleaseTables::Cloned(cloned) = release.tables() else { return Err("a cloned release".into()) };
-        let (parts, values) = (parts(cloned, &columns)?, values(cloned, &columns[4].0)?);
-        Ok(Published { release, parts, values, columns, rows: table.rows })
+        let (parts, values) = (parts(cloned, &columns)?, values(cloned, &columns[4])?);
+        Ok(Published { release, parts, values, columns, rows_of, rows: table.rows })
     }
 
     /// The median errors of [`Errors`], in its order.
@@ -97,9 +132,8 @@ impl Published {
         let mut is_answered = false;
         for query in 0..queries {
             let drawn: Vec<Condition> =
-                self.columns.iter().map(|(column, _)| Condition::draw(column, share, &mut rng)).collect();
-            let (others, whole) = self.counted(&drawn);
-            let chosen = self.columns[4].1.iter().filter(|&&code| drawn[4].codes[code as usize]).count() as f64;
+                self.columns.iter().map(|column| Condition::draw(column, share, &mut rng)).collect();
+            let [others, chosen, whole] = self.counted(&drawn);
             let alike = others * chosen / self.rows as f64;
             let (mut estimated_others, mut estimated) = self.estimated(&drawn);
             if query < COMPARED || is_answered {
@@ -115,20 +149,28 @@ impl Published {
         Ok(errors.map(median))
     }
 
-    /// Rows that the quasi attributes select, and of these the ones that the sensitive one selects.
-    fn counted(&self, drawn: &[Condition]) -> (f64, f64) {
-        let (mut others, mut whole) = (0u64, 0u64);
-        for row in 0..self.rows {
-            let holds = |place: usize| drawn[place].codes[self.columns[place].1[row] as usize];
-            if (0..4).all(holds) {
-                others += 1;
-                whole += u64::from(holds(4));
-            }
-        }
-        (others as f64, whole as f64)
+    /// Rows that the quasi attributes select, that the sensitive one selects, and that both do.
+    fn counted(&self, drawn: &[Condition]) -> [f64; 3] {
+        let selected = drawn.iter().zip(&self.rows_of).map(|(condition, rows_of)| {
+            let mut rows = RowSet::none(self.rows);
+            let chosen = rows_of.iter().zip(&condition.codes).filter(|(_, is_chosen)| **is_chosen);
+            chosen.for_each(|(of_code, _)| rows.unite(of_code));
+            rows
+        });
+        let mut selected: Vec<RowSet> = selected.collect();
+        let sensitive = selected.pop().unwrap_or_else(|| RowSet::none(self.rows));
+        let together = selected.into_iter().reduce(|mut all, one| {
+            all.intersect(&one);
+            all
+        });
+        let mut together = together.unwrap_or_else(|| RowSet::none(self.rows));
+        let others = together.count();
+        together.intersect(&sensitive);
+        [others, sensitive.count(), together.count()].map(|rows| rows as f64)
     }
 
-    /// The same, estimated from the release.
+    /// Rows that the quasi attributes select, and of these the ones that the sensitive one selects,
+    /// estimated from the release.
     fn estimated(&self, drawn: &[Condition]) -> (f64, f64) {
         let chosen = |shares: &[(u32, f64)], place: usize| -> f64 {
             shares.iter().filter(|(code, _)| drawn[place].codes[*code as usize]).map(|(_, share)| share).sum()
@@ -161,11 +203,11 @@ fn agree(estimated: f64, answered: f64) -> bool {
 }
 
 /// The sub-classes, with codes of the source for categories.
-fn parts(cloned: &Cloned, columns: &[(Column, Vec<u32>)]) -> Result<Vec<SubClass>, Trouble> {
+fn parts(cloned: &Cloned, columns: &[Column]) -> Result<Vec<SubClass>, Trouble> {
     let place = |name: &str| cloned.attributes.iter().position(|one| one == name);
     let places: Vec<usize> = columns[..4]
         .iter()
-        .map(|(column, _)| place(&column.name).ok_or("an attribute of the release"))
+        .map(|column| place(&column.name).ok_or("an attribute of the release"))
         .collect::<Result<_, _>>()?;
     let mut parts = Vec::new();
     for (class, of_class) in cloned.classes.iter().enumerate() {
@@ -173,7 +215,7 @@ fn parts(cloned: &Cloned, columns: &[(Column, Vec<u32>)]) -> Result<Vec<SubClass
             let people = part.people() as f64;
             let ages = part.attributes[places[0]].number.as_ref().and_then(filled);
             let mut categories = [const { Vec::new() }; 3];
-            for (shares, (&place, (column, _))) in categories.iter_mut().zip(places[1..].iter().zip(&columns[1..])) {
+            for (shares, (&place, column)) in categories.iter_mut().zip(places[1..].iter().zip(&columns[1..])) {
                 for &(text, count) in &part.attributes[place].categories {
                     let code = column.domain.code_of(&cloned.texts[text as usize]).ok_or("a value of the source")?;
                     shares.push((code, count as f64 / people.max(1.0)));
@@ -238,5 +280,36 @@ impl Condition {
         let texts: Vec<String> =
             chosen.iter().map(|&code| format!("'{}'", column.domain.text(code as u32).replace('\'', "''"))).collect();
         Condition { codes, between: (f64::NAN, f64::NAN), sql: format!("{} IN ({})", column.name, texts.join(", ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloning::folder::CLONE;
+    use crate::cloning::{Census, SENSITIVE};
+
+    /// More rows than fit into one word, and every query row by row.
+    #[test]
+    fn queries_are_counted_as_row_by_row() {
+        let (census, folder) = (Census::sized(1500).unwrap(), Folder::new().unwrap());
+        let source = census.source(&folder, 0, 1).unwrap();
+        let published = Published::new(&folder, &source, SENSITIVE[0], CLONE).unwrap();
+        let mut rng = StdRng::seed_from_u64(1);
+        let mut selected = 0.0;
+        for share in [0.3, 0.5, 0.9].repeat(20) {
+            let drawn: Vec<Condition> =
+                published.columns.iter().map(|column| Condition::draw(column, share, &mut rng)).collect();
+            let mut expected = [0.0; 3];
+            for row in 0..published.rows {
+                let holds = |place: usize| drawn[place].codes[published.columns[place].codes.get(row) as usize];
+                let (others, sensitive) = ((0..4).all(holds), holds(4));
+                let held = [others, sensitive, others && sensitive];
+                expected.iter_mut().zip(held).for_each(|(sum, held)| *sum += f64::from(u8::from(held)));
+            }
+            assert_eq!(published.counted(&drawn), expected);
+            selected += expected[2];
+        }
+        assert!(published.rows == 1800 && selected > 1000.0, "{selected}");
     }
 }

@@ -7,6 +7,9 @@
 //! others. By strict cuts, which the project makes, equal values stay together and a set is divided
 //! while both sides have k rows; that is a second set of curves. Three nodes run it in the ring
 //! ([`super::nodes`]), over the values that they declare.
+//!
+//! Discernibility adds up the squares of class sizes over classes, as the paper that it is from
+//! does; equation 11 as printed adds them up over tuples.
 
 use hedgerow_joint::{Profile, rehearse};
 use hedgerow_publish::bind::Bound;

@@ -9,30 +9,33 @@
 //! mean over all claims, those about sums included.
 //!
 //! Answering a query is the union of algorithm 5 over the anonymized tuples that match, with their
-//! duplicates, and `r` dummy tuples among all anonymized ones. Both are runs of the ring's machines
-//! in one process, listened to at every successor. The paper does not say which exposure it draws.
-//! Here the loss is that of the whole set, over all positions (its equation 5); item exposure of
-//! the leader, the worst case, is a column beside it. Query 1 selects by age 55, query 2 by age 55
-//! and country 26, which is Mexico when countries are numbered by their names.
+//! duplicates, and `r` dummy tuples among all anonymized ones. Both are runs of the ring's
+//! machines, listened to at every successor. The paper does not say which exposure it draws. Here
+//! the loss is that of the whole set, over all positions (its equation 5); item exposure of the
+//! leader, the worst case, is a column beside it. Query 1 selects by age 55, query 2 by age 55 and
+//! country 26, which is Mexico when countries are numbered by their names.
 //!
-//! Between nodes (`profile = "baseline"`) the ring's machine finds classes by sums alone, and
-//! queries are answered by sums in place of unions. What three nodes were passed is counted from
-//! their journals ([`super::journals`]).
+//! The first dealing of every point is run between custodians that are connected as nodes are
+//! ([`super::connected`]), and its messages are compared with those of the same machines in one
+//! process, where the other dealings are run.
+//!
+//! A node's own runs (`profile = "baseline"`) find classes by sums alone, and answer queries by
+//! sums in place of unions. What three nodes were passed is counted from their journals
+//! ([`super::journals`]).
 
 use std::collections::BTreeSet;
 
 use hedgerow_report::pictures::NumberCell;
-use hedgerow_smc::Coins;
+use hedgerow_smc::simulate::InOneProcess;
 use rand::rngs::StdRng;
-use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 
 use super::adult::Adult;
-use super::algorithm_1::{Divided, Items, divide, extremes};
+use super::connected::{ConnectedCustodians, MessagesCompared, Recorded};
+use super::dealing::{AdultPlaces, DUMMY_ITEMS, Dealing, DealingLosses, Listened};
 use super::journals::{self, PassedOn};
-use super::ring::{self, Claims, Exposed, OwnTerms};
 use super::{nodes, picture};
-use crate::claim::Claim;
+use crate::claim::{Claim, ClaimOutcome};
 use crate::experiment::{Findings, Scale, Trouble, numbers};
 use crate::sample::{Curve, Sample, below, nearly_agree};
 use crate::shape::{all, counts};
@@ -45,13 +48,15 @@ const FIXED_K: u64 = 20;
 const KS: [u64; 4] = [5, 10, 20, 50];
 const FIXED_CUSTODIANS: usize = 5;
 
-const DUMMY_ITEMS: [usize; 3] = [0, 1, 3];
-
 const AGE: &str = "55";
 const COUNTRY: &str = "Mexico";
 
 /// Of a run's divided sets at most about this many are looked at, spread over the recursion.
 const SETS_MAX: usize = 40;
+
+/// In a quick run, at the first dealing, by as many connected custodians at most.
+const SETS_CONNECTED_QUICK: usize = 2;
+const CONNECTED_QUICK: usize = 5;
 
 /// Losses over one parameter.
 #[derive(Debug, Clone)]
@@ -78,12 +83,44 @@ struct Measured {
     by_k: Over,
     /// By three nodes, at [`FIXED_K`].
     passed: PassedOn,
+    /// The first dealing of each point.
+    compared: MessagesCompared,
+}
+
+impl Measured {
+    /// A point of the figures, and its rows in the table.
+    fn add(&mut self, custodians: usize, k: u64, losses: &[DealingLosses]) -> Vec<Vec<NumberCell>> {
+        let sample = |of: &dyn Fn(&DealingLosses) -> f64| Sample::of(&losses.iter().map(of).collect::<Vec<_>>());
+        let finding = sample(&|one| one.finding);
+        let mut over = Vec::new();
+        if k == FIXED_K {
+            over.push((custodians as f64, &mut self.by_custodians));
+        }
+        if custodians == FIXED_CUSTODIANS {
+            over.push((k as f64, &mut self.by_k));
+        }
+        over.iter_mut().for_each(|(x, over)| over.finding.push(*x, finding.clone()));
+        let mut rows = Vec::new();
+        for place in 0..2 * DUMMY_ITEMS.len() {
+            let [query, dummies] = [place / DUMMY_ITEMS.len(), place % DUMMY_ITEMS.len()];
+            let set = sample(&|one| one.answered[place].set);
+            let item = sample(&|one| one.answered[place].item_of_leader);
+            let row = [custodians as f64, k as f64, finding.mean(), finding.error(), query as f64 + 1.0];
+            let losses = [DUMMY_ITEMS[dummies] as f64, set.mean(), set.error(), item.mean(), item.error()];
+            rows.push(row.into_iter().chain(losses).map(NumberCell::Number).collect());
+            for (x, over) in &mut over {
+                over.set[query][dummies].push(*x, set.clone());
+                over.item[query][dummies].push(*x, item.clone());
+            }
+        }
+        rows
+    }
 }
 
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     // Which classes custodians have in common depends on the number of people: never fewer.
     let adult = Adult::new(Scale::Full)?;
-    let (dealings, unions) = scale.of((40, 8), (6, 1));
+    let (dealings, unions) = repeated(scale);
     let mut table = numbers([
         "custodians",
         "k",
@@ -101,52 +138,16 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let matching = [people.matching(&wanted[..1]), people.matching(&wanted)];
     let (passed, between) = between_nodes(scale)?;
     table.rows.push(journals::row(&passed, FIXED_K));
-    let mut measured = Measured { matching, by_custodians: Over::new(), by_k: Over::new(), passed };
+    let compared = MessagesCompared::default();
+    let mut measured = Measured { matching, by_custodians: Over::new(), by_k: Over::new(), passed, compared };
     let points: BTreeSet<(usize, u64)> = CUSTODIANS
         .map(|custodians| (custodians, FIXED_K))
         .into_iter()
         .chain(KS.map(|k| (FIXED_CUSTODIANS, k)))
         .collect();
     for (custodians, k) in points {
-        let (mut finding, mut answered) = (Vec::new(), vec![Vec::new(); 6]);
-        for dealing in 0..dealings {
-            let mut rng = StdRng::seed_from_u64((k << 32) + ((custodians as u64) << 16) + dealing);
-            let site_of = people.dealt(custodians, &mut rng);
-            let items = people.items(&site_of, custodians);
-            let divided = divide(&items, (0..people.rows as u32).collect(), k as usize);
-            let mut coins = Coins::danger_from_seed(rng.next_u64());
-            finding.push(lost_by_finding(&items, &divided, &mut coins)?);
-            for query in 0..2 {
-                let own = held(&items, &divided, &wanted[..=query]);
-                for (place, dummy_items) in DUMMY_ITEMS.into_iter().enumerate() {
-                    // Without dummy items the items that a successor sees in a dealing are the
-                    // leader's choice.
-                    let unions = if dummy_items == 0 { 1 } else { unions };
-                    answered[query * 3 + place].push(ring::unions(&own, dummy_items, unions, &mut coins)?);
-                }
-            }
-        }
-        let finding = Sample::of(&finding);
-        let mut over = Vec::new();
-        if k == FIXED_K {
-            over.push((custodians as f64, &mut measured.by_custodians));
-        }
-        if custodians == FIXED_CUSTODIANS {
-            over.push((k as f64, &mut measured.by_k));
-        }
-        over.iter_mut().for_each(|(x, over)| over.finding.push(*x, finding.clone()));
-        for (place, exposed) in answered.iter().enumerate() {
-            let [query, dummies] = [place / 3, place % 3];
-            let sample = |of: fn(&Exposed) -> f64| Sample::of(&exposed.iter().map(of).collect::<Vec<_>>());
-            let [set, item] = [sample(|one| one.set), sample(|one| one.item_of_leader)];
-            let row = [custodians as f64, k as f64, finding.mean(), finding.error(), query as f64 + 1.0];
-            let losses = [DUMMY_ITEMS[dummies] as f64, set.mean(), set.error(), item.mean(), item.error()];
-            table.rows.push(row.into_iter().chain(losses).map(NumberCell::Number).collect());
-            for (x, over) in &mut over {
-                over.set[query][dummies].push(*x, set.clone());
-                over.item[query][dummies].push(*x, item.clone());
-            }
-        }
+        let losses = dealt(scale, &people, &wanted, (custodians, k), &mut measured.compared)?;
+        table.rows.extend(measured.add(custodians, k, &losses));
     }
     let drawn = |title: &str, across: &str, over: &Over, query: usize| {
         let curves: Vec<_> = std::iter::once(&over.finding).chain(&over.set[query]).map(Curve::series).collect();
@@ -161,16 +162,52 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let setting = format!(
         "{}; dealt anew {dealings} times for each point, with {unions} answers of each query to each; k = {FIXED_K} or {FIXED_CUSTODIANS} \
          custodians where these do not vary; algorithm 1 as printed, listened to at up to {SETS_MAX} of the sets that it divides, spread over \
-         the recursion, and the union of anonymized tuples with duplicates, by the machines of the ring in one process. Beside them \
-         three nodes in the ring, with mutual TLS over loopback, find the classes of {} people, by sums alone; what each was passed is in \
-         its journal. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
+         the recursion, and the union of anonymized tuples with duplicates, by the machines of the ring: the first dealing of {} \
+         between custodians that are connected as nodes are, with mutual TLS over loopback and signed frames, the others in one \
+         process. Beside them three nodes in the ring find the classes of {} people, by sums alone; what each was passed is in its \
+         journal. The paper prints neither p₀ and d, here 1 and 0.5, nor what its adversary claims; dummy items are 0, 1 and 3.",
         adult.setting()?,
+        scale.of("each point", "points with up to five, at two sets,"),
         between
     );
     Ok(Findings { setting, numbers: table, pictures, claims: claims(&measured) })
 }
 
-fn claims(Measured { matching, by_custodians, by_k, passed }: &Measured) -> Vec<Claim> {
+/// Dealings of each point, and answers to each query with dummy items.
+fn repeated(scale: Scale) -> (u64, u32) {
+    scale.of((40, 8), (6, 1))
+}
+
+/// The losses of each dealing of a point.
+fn dealt(
+    scale: Scale,
+    people: &AdultPlaces,
+    wanted: &[(usize, u32); 2],
+    (custodians, k): (usize, u64),
+    compared: &mut MessagesCompared,
+) -> Result<Vec<DealingLosses>, Trouble> {
+    let (dealings, unions) = repeated(scale);
+    let listened = Listened { sets: SETS_MAX, unions };
+    let losses = |number: u64| {
+        let mut rng = StdRng::seed_from_u64((k << 32) + ((custodians as u64) << 16) + number);
+        let site_of = people.dealt(custodians, &mut rng);
+        let dealing = Dealing::new(people, &site_of, custodians, k);
+        let seed = rng.next_u64();
+        if number > 0 || custodians > scale.of(usize::MAX, CONNECTED_QUICK) {
+            return dealing.losses(wanted, listened, &mut InOneProcess, seed);
+        }
+        let listened = Listened { sets: scale.of(SETS_MAX, SETS_CONNECTED_QUICK), ..listened };
+        let (mut connected, mut here) = (ConnectedCustodians::start(custodians)?, InOneProcess);
+        let (mut between, mut alone) = (Recorded::new(&mut connected), Recorded::new(&mut here));
+        let losses = dealing.losses(wanted, listened, &mut between, seed)?;
+        dealing.losses(wanted, listened, &mut alone, seed)?;
+        compared.add(&between, &alone);
+        Ok(losses)
+    };
+    (0..dealings).map(losses).collect()
+}
+
+fn claims(Measured { matching, by_custodians, by_k, passed, compared }: &Measured) -> Vec<Claim> {
     // Without dummy items the leader's successor always learns the set: k has no part in it.
     let with_dummies = |set: &[Curve; 3]| all(set[1..].iter().map(Curve::falls));
     let alone = |over: &Over, others: fn(f64) -> f64| {
@@ -216,7 +253,20 @@ fn claims(Measured { matching, by_custodians, by_k, passed }: &Measured) -> Vec<
             journals::counts_together(passed),
         )
         .at_any_size(),
+        Claim::ours(
+            "connected custodians are passed, message for message, what the machines in one process pass",
+            same_messages(compared),
+        )
+        .at_any_size(),
     ]
+}
+
+fn same_messages(MessagesCompared { messages, different }: &MessagesCompared) -> ClaimOutcome {
+    match (messages, different) {
+        (0, _) => Err("no messages were compared".to_owned()),
+        (_, 0) => Ok(()),
+        _ => Err(format!("{different} of {messages} messages differ")),
+    }
 }
 
 /// The words that three nodes in the ring were passed, and the number of people that they hold
@@ -226,82 +276,6 @@ fn between_nodes(scale: Scale) -> Result<(PassedOn, usize), Trouble> {
     let rows = adult.table.rows;
     let most = rows.div_ceil(nodes::NAMES.len()) as u64;
     Ok((journals::counted(&nodes::heard_by_nodes(FIXED_K, &adult.table)?, most)?, rows))
-}
-
-/// Adult by places in the order of each attribute.
-struct AdultPlaces {
-    ranks: Vec<Vec<u32>>,
-    domains: Vec<usize>,
-    rows: usize,
-}
-
-impl AdultPlaces {
-    fn new(adult: &Adult) -> Result<AdultPlaces, Trouble> {
-        let (ranks, domains) = adult.ranks()?;
-        Ok(AdultPlaces { ranks, domains, rows: adult.table.rows })
-    }
-
-    fn matching(&self, wanted: &[(usize, u32)]) -> u64 {
-        let holds = |row: &usize| wanted.iter().all(|&(attribute, rank)| self.ranks[attribute][*row] == rank);
-        (0..self.rows).filter(holds).count() as u64
-    }
-
-    /// Which custodian each row belongs to: equal numbers, at random.
-    fn dealt(&self, custodians: usize, rng: &mut StdRng) -> Vec<usize> {
-        let mut owners: Vec<usize> = (0..self.rows).map(|row| row % custodians).collect();
-        owners.shuffle(rng);
-        owners
-    }
-
-    fn items<'a>(&'a self, site_of: &'a [usize], sites: usize) -> Items<'a> {
-        Items { ranks: &self.ranks, domains: &self.domains, site_of, sites }
-    }
-}
-
-/// The mean gain over all claims while sets are divided.
-fn lost_by_finding(items: &Items<'_>, divided: &Divided, coins: &mut Coins) -> Result<f64, Trouble> {
-    let (mut claims, mut terms) = (Claims::default(), OwnTerms::default());
-    let step = divided.cuts.len().div_ceil(SETS_MAX).max(1);
-    for cut in divided.cuts.iter().step_by(step) {
-        let own = |site: usize| cut.rows.iter().copied().filter(move |&row| items.site_of[row as usize] == site);
-        for (ranks, &domain) in items.ranks.iter().zip(items.domains) {
-            let found = (0..items.sites).map(|site| extremes(ranks, own(site)));
-            let ends: Vec<Option<(u64, u64)>> =
-                found.map(|found| found.map(|(least, most)| (u64::from(least), u64::from(most)))).collect();
-            let found = claims.look_for_extremes(&ends, domain as u64, coins)?;
-            let (least, most) = extremes(ranks, cut.rows.iter().copied()).ok_or("a divided set has rows")?;
-            if found != [u64::from(least), u64::from(most)] {
-                return Err("the ring finds other extremes than the recursion".into());
-            }
-        }
-        let ranks = &items.ranks[cut.attribute];
-        let held = |site: usize| own(site).map(|row| u64::from(ranks[row as usize])).collect();
-        let held: Vec<Vec<u64>> = (0..items.sites).map(held).collect();
-        let median = terms.look_for_median(&held, items.domains[cut.attribute] as u64, coins)?;
-        let sizes = terms.add_sizes(&cut.sizes, coins)?;
-        let both = [0, 1].map(|side| cut.sizes.iter().map(|sizes| sizes[side]).sum::<u64>());
-        if median != Some(u64::from(cut.median)) || sizes != both {
-            return Err("the ring finds another cut than the recursion".into());
-        }
-    }
-    let all = claims.made() + terms.passed_on as f64;
-    Ok((claims.gained() * claims.made() + terms.disclosed as f64) / all.max(1.0))
-}
-
-/// How many matching tuples of each class each custodian holds. A class matches where its ranges
-/// have all wanted values.
-fn held(items: &Items<'_>, divided: &Divided, wanted: &[(usize, u32)]) -> Vec<Vec<u64>> {
-    let mut held = vec![vec![0; divided.classes.len()]; items.sites];
-    for (class, rows) in divided.classes.iter().enumerate() {
-        let covers = |&(attribute, rank): &(usize, u32)| {
-            let found = extremes(&items.ranks[attribute], rows.iter().copied());
-            found.is_some_and(|(least, most)| (least..=most).contains(&rank))
-        };
-        if wanted.iter().all(covers) {
-            rows.iter().for_each(|&row| held[items.site_of[row as usize]][class] += 1);
-        }
-    }
-    held
 }
 
 #[cfg(test)]
@@ -327,9 +301,10 @@ pub(super) mod tests {
         let falling = Curve::exact("c", &[(5.0, 0.2), (50.0, 0.1)]);
         let by_custodians = over([3.0, 20.0], [1.0 / 2.0, 1.0 / 19.0]);
         let passed = PassedOn { words: 30, countable: 0, terms: 20, shown_to_both: 12 };
+        let compared = MessagesCompared { messages: 30, different: 0 };
         let by_k = Over { finding: falling, ..over([5.0, 50.0], [0.25; 2]) };
         every_claim_can_fail(
-            &Measured { matching: [386, 2], by_custodians, by_k, passed },
+            &Measured { matching: [386, 2], by_custodians, by_k, passed, compared },
             claims,
             &[
                 ("query 1 selects", |of| of.matching[0] = 385),
@@ -349,6 +324,7 @@ pub(super) mod tests {
                 ("in the worst case", |of| of.by_custodians.item[1][0].points[1].1 = Sample::exact(0.1)),
                 ("between three nodes", |of| of.passed.countable = 1),
                 ("both neighbors", |of| of.passed.shown_to_both = 0),
+                ("connected custodians", |of| of.compared.different = 1),
             ],
         )
     }

@@ -4,6 +4,8 @@
 mod adult;
 mod algorithm_1;
 mod classes;
+mod connected;
+mod dealing;
 mod exposure;
 mod item_exposure;
 mod journals;

@@ -26,7 +26,7 @@ use super::adult::alone;
 use crate::experiment::Trouble;
 
 pub(super) const NAMES: [&str; 3] = ["north", "south", "west"];
-const SETTINGS: &str = "profile = \"baseline\"\ndeadlines = { silence-s = 600 }\n";
+pub(super) const SETTINGS: &str = "profile = \"baseline\"\ndeadlines = { silence-s = 600 }\n";
 const OPERATOR: &str = "experiment";
 
 /// No run takes longer.

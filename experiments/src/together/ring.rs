@@ -1,14 +1,15 @@
 //! The ring protocols of the paper with a successor that listens: what each gains over what the
 //! result tells anyway. The protocols are algorithm 3 for extremes, the masked sum of section 4.2,
 //! by which medians are found, and algorithm 5 for the union of items, which keeps duplicates. They
-//! are run by the machines of `crates/smc`, of which nodes run those for sums and largest values;
-//! here the claims about what is passed on are counted.
+//! are run by the machines of `crates/smc`, in one process or between connected custodians; here
+//! the claims about what is passed on are counted.
 
 use std::sync::Arc;
 
 use hedgerow_smc::lop::{
     Chances, HeardExtreme, HeardItems, HeardTerm, hear_extremes, hear_median, hear_sums, hear_union,
 };
+use hedgerow_smc::simulate::Carrier;
 use hedgerow_smc::{Coins, Item};
 
 use crate::experiment::Trouble;
@@ -33,9 +34,10 @@ impl Claims {
         &mut self,
         ends: &[Option<(u64, u64)>],
         domain: u64,
+        carrier: &mut impl Carrier,
         coins: &mut Coins,
     ) -> Result<[u64; 2], Trouble> {
-        let heard = hear_extremes(ends, domain, CHANCES, coins)?;
+        let heard = hear_extremes(ends, domain, CHANCES, carrier, coins)?;
         heard.iter().for_each(|heard| self.hear(heard));
         // The word 0 stands for no value, and least values are greatest ones turned round.
         let last = |lane: usize| heard[lane].iter().filter_map(|one| one.passed_on.last().copied()).max().unwrap_or(0);
@@ -84,16 +86,22 @@ impl OwnTerms {
         &mut self,
         own: &[Vec<u64>],
         domain: u64,
+        carrier: &mut impl Carrier,
         coins: &mut Coins,
     ) -> Result<Option<u64>, Trouble> {
-        let (median, terms) = hear_median(own, domain, coins)?;
+        let (median, terms) = hear_median(own, domain, carrier, coins)?;
         self.hear(&terms);
         Ok(median)
     }
 
     /// The sizes of both sides of a cut; `own` are each custodian's.
-    pub(super) fn add_sizes(&mut self, own: &[[u64; 2]], coins: &mut Coins) -> Result<Vec<u64>, Trouble> {
-        let (totals, terms) = hear_sums(own, coins)?;
+    pub(super) fn add_sizes(
+        &mut self,
+        own: &[[u64; 2]],
+        carrier: &mut impl Carrier,
+        coins: &mut Coins,
+    ) -> Result<Vec<u64>, Trouble> {
+        let (totals, terms) = hear_sums(own, carrier, coins)?;
         self.hear(&terms);
         Ok(totals)
     }
@@ -110,10 +118,16 @@ pub(super) struct Exposed {
 }
 
 /// The mean of some unions.
-pub(super) fn unions(own: &[Vec<u64>], dummy_items: usize, unions: u32, coins: &mut Coins) -> Result<Exposed, Trouble> {
+pub(super) fn unions(
+    own: &[Vec<u64>],
+    dummy_items: usize,
+    unions: u32,
+    carrier: &mut impl Carrier,
+    coins: &mut Coins,
+) -> Result<Exposed, Trouble> {
     let mut mean = Exposed::default();
     for _ in 0..unions {
-        let one = union(own, dummy_items, coins)?;
+        let one = union(own, dummy_items, carrier, coins)?;
         mean.set += one.set / f64::from(unions);
         mean.item_of_leader += one.item_of_leader / f64::from(unions);
     }
@@ -121,14 +135,19 @@ pub(super) fn unions(own: &[Vec<u64>], dummy_items: usize, unions: u32, coins: &
 }
 
 /// `own[custodian][item]` is how often each custodian has each item of the domain.
-fn union(own: &[Vec<u64>], dummy_items: usize, coins: &mut Coins) -> Result<Exposed, Trouble> {
+fn union(
+    own: &[Vec<u64>],
+    dummy_items: usize,
+    carrier: &mut impl Carrier,
+    coins: &mut Coins,
+) -> Result<Exposed, Trouble> {
     let domain: Arc<[Item]> = (0..own[0].len() as u32).map(|item| item.to_le_bytes().to_vec()).collect();
     let held = |own: &Vec<u64>| -> Vec<Item> {
         let items = own.iter().zip(domain.iter());
         items.flat_map(|(&count, item)| std::iter::repeat_n(item.clone(), count as usize)).collect()
     };
     let owned: Vec<Vec<Item>> = own.iter().map(held).collect();
-    let heard = hear_union(&owned, &domain, dummy_items, coins)?;
+    let heard = hear_union(&owned, &domain, dummy_items, carrier, coins)?;
     let counted = |heard: &HeardItems| {
         let mut counts = vec![0u64; own[0].len()];
         for item in &heard.items {
@@ -167,6 +186,8 @@ fn gain(passed: &[u64], result: &[u64], theirs: &[u64], mine: &[u64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use hedgerow_smc::simulate::InOneProcess;
+
     use super::*;
 
     #[test]
@@ -175,7 +196,7 @@ mod tests {
         let mut coins = Coins::danger_from_seed(1);
         let ends = [Some((2, 2)), Some((899, 899)), Some((39, 39)), None, Some((6, 6))];
         for _ in 0..300 {
-            assert_eq!(claims.look_for_extremes(&ends, 1000, &mut coins).unwrap(), [2, 899]);
+            assert_eq!(claims.look_for_extremes(&ends, 1000, &mut InOneProcess, &mut coins).unwrap(), [2, 899]);
         }
         // The least and the greatest value have one owner each.
         assert_eq!((claims.made(), claims.result), (3000.0, 600.0));
@@ -185,7 +206,7 @@ mod tests {
         assert!((0.0..0.2).contains(&gained), "{gained}");
         let mut alike = Claims::default();
         for _ in 0..50 {
-            alike.look_for_extremes(&[Some((5, 5)); 4], 10, &mut coins).unwrap();
+            alike.look_for_extremes(&[Some((5, 5)); 4], 10, &mut InOneProcess, &mut coins).unwrap();
         }
         assert_eq!(alike.gained(), 0.0, "where all have the same, the result tells it");
     }
@@ -196,10 +217,13 @@ mod tests {
         let own = [vec![3, 4, 9], vec![5], vec![], vec![0, 15]];
         for _ in 0..100 {
             let mut terms = OwnTerms::default();
-            assert_eq!(terms.look_for_median(&own, 16, &mut coins).unwrap(), Some(4));
+            assert_eq!(terms.look_for_median(&own, 16, &mut InOneProcess, &mut coins).unwrap(), Some(4));
             let median = OwnTerms { disclosed: 0, passed_on: 4 * 5 };
             assert_eq!(terms, median, "four custodians, the number of values, and four probes");
-            assert_eq!(terms.add_sizes(&[[3, 0], [1, 0], [0, 0], [1, 1]], &mut coins).unwrap(), [5, 1]);
+            assert_eq!(
+                terms.add_sizes(&[[3, 0], [1, 0], [0, 0], [1, 1]], &mut InOneProcess, &mut coins).unwrap(),
+                [5, 1]
+            );
             assert_eq!(terms, OwnTerms { passed_on: 4 * 5 + 4 * 2, ..median });
         }
     }
@@ -216,13 +240,13 @@ mod tests {
         let mut coins = Coins::danger_from_seed(1);
         let apart: Vec<Vec<u64>> =
             (0..5).map(|owner| (0..5).map(|item| u64::from(item == owner) * 2).collect()).collect();
-        let exposed = union(&apart, 0, &mut coins).unwrap();
+        let exposed = union(&apart, 0, &mut InOneProcess, &mut coins).unwrap();
         assert_eq!(exposed.set, 0.25, "one of four successors");
         // Of the eight items that are not one's own, two are the predecessor's.
         assert_eq!(exposed.item_of_leader, 0.75);
         let alike = vec![vec![3, 3]; 5];
-        assert_eq!(union(&alike, 0, &mut coins).unwrap().item_of_leader, 0.0, "all have every item");
-        let hidden = unions(&apart, 4, 100, &mut coins).unwrap().set;
+        assert_eq!(union(&alike, 0, &mut InOneProcess, &mut coins).unwrap().item_of_leader, 0.0, "all have every item");
+        let hidden = unions(&apart, 4, 100, &mut InOneProcess, &mut coins).unwrap().set;
         assert!(hidden < 0.05, "dummy items hide the set: {hidden}");
     }
 
@@ -231,7 +255,7 @@ mod tests {
         // One item, which the leader has twice and nobody else: dummies of it hide nothing.
         let own = [vec![2, 0], vec![0, 3], vec![0, 1]];
         let mut coins = Coins::danger_from_seed(3);
-        let exposed: Vec<f64> = (0..100).map(|_| union(&own, 1, &mut coins).unwrap().set).collect();
+        let exposed: Vec<f64> = (0..100).map(|_| union(&own, 1, &mut InOneProcess, &mut coins).unwrap().set).collect();
         assert!(exposed.iter().any(|&set| set > 0.0) && exposed.contains(&0.0));
     }
 }

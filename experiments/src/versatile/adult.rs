@@ -120,7 +120,9 @@ fn claims(Measured { kl, error, seconds, not_in_normal_form, timed, rows_timed }
         Claim::shape("from two rules on, UAD and GD err less than one table and single attributes", beaten(error)),
         Claim::shape("one table deteriorates with the number of rules", all([kl[0].rises(), error[0].rises()])),
         Claim::shape("tables published by UAD are in guardian normal form (section 5.4)", in_normal_form).at_any_size(),
+        // The paper's solver is not at hand.
         Claim::shape("one table takes orders of magnitude longer than UAD and GD", slower(*timed, *rows_timed))
+            .on_other_data()
             .of_time(),
         Claim::shape("UAD takes less time than GD", below(&seconds[1].from(2.0), &seconds[2].from(2.0))).of_time(),
         Claim::improved(

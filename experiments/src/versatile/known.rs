@@ -16,7 +16,7 @@ use crate::sample::below;
 
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let texas = Texas::new(scale);
-    let runs = scale.of(5, 2);
+    let runs = scale.of(20, 2);
     let [a, b, c, d, e] = COLUMNS;
     let mut table = numbers(["known attributes", a, b, c, d, e]);
     let mut losses = Losses::new();

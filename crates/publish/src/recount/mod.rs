@@ -4,4 +4,4 @@ mod consistent;
 mod units;
 
 pub use consistent::recount as failing_rows;
-pub use units::{of_released_rows, recount as over_units};
+pub use units::{UnitsRecounted, of_released_rows, recount as over_units};

@@ -18,20 +18,62 @@ use hedgerow_draft::options::PublishOptions;
 use hedgerow_draft::units::Units;
 use hedgerow_lattice::full_domain::codes_at;
 use hedgerow_local as local;
-use hedgerow_policy::Policy;
+use hedgerow_policy::{Policy, Rule};
 use hedgerow_privacy::judge::Achieved;
-use hedgerow_privacy::{Judge, UnitRows};
+use hedgerow_privacy::{Judge, Model, UnitRows};
+use hedgerow_release::manifest::Claim;
 use hedgerow_release::{Release, ReleaseTables};
 use hedgerow_table::{Codes, Column, InputError, Table, with_words};
+use hedgerow_verify::check::claim;
 
 /// The most combinations of levels that are tried where labels do not tell levels apart.
 const COMBINATIONS_MAX: usize = 256;
 
-/// The levels that the guarantees of a policy achieve over the units of a release made from
-/// `source`, by rule and model. Refused where the release is not what the policy makes of this
-/// source.
-pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<Vec<Vec<Achieved>>, PublishError> {
-    Ok(made_again(policy, source, release)?.0)
+/// What the source tells of the units of a release.
+#[derive(Debug)]
+pub struct UnitsRecounted {
+    /// The guarantees of the policy over units, `know` closed under dependencies.
+    pub claims: Vec<Claim>,
+    /// Units in the source.
+    pub source: u64,
+    /// Units with a released row.
+    pub out: u64,
+    /// Whether the rows that the release links are those of units, where it links rows.
+    pub links_agree: bool,
+}
+
+/// The guarantees of a policy over the units of a release made from `source`. Refused where the
+/// release is not what the policy makes of this source.
+pub fn recount(policy: &Policy, source: &Table, release: &Release) -> Result<UnitsRecounted, PublishError> {
+    let (achieved, made) = made_again(policy, source, release)?;
+    let closed = closed_policy(policy, source)?;
+    let policy = closed.as_ref().unwrap_or(policy);
+    let models = policy.rules.iter().flat_map(|rule| rule.require.iter().map(move |model| (rule, model)));
+    let claim = |((rule, model), achieved): ((&Rule, &Model), &Achieved)| Claim {
+        rows: Some(rule.rows.name().to_owned()),
+        ..claim(model, &rule.know, rule.protect.as_ref(), achieved)
+    };
+    let units = Units::of_policy(policy, source);
+    let mut out: Vec<u32> = made.rows.iter().map(|(row, _)| units.of_row[*row]).collect();
+    out.sort_unstable();
+    out.dedup();
+    Ok(UnitsRecounted {
+        claims: models.zip(achieved.iter().flatten()).map(claim).collect(),
+        source: units.count as u64,
+        out: out.len() as u64,
+        links_agree: links_agree(release, &made, &units),
+    })
+}
+
+/// Whether the units of the released rows are, as multisets of rows, those of the source.
+fn links_agree(release: &Release, made: &Fingerprints, units: &Units) -> bool {
+    let ReleaseTables::Generalized(tables) = release.tables() else { return true };
+    let columns: Option<Vec<&Codes>> =
+        tables.units.iter().map(|name| tables.table.column(name).map(|column| &column.codes)).collect();
+    let Some(columns) = columns.filter(|columns| !columns.is_empty()) else { return true };
+    let (of_row, _) = hedgerow_privacy::units::numbered(&columns, tables.table.rows);
+    let released = Fingerprints::of_release(&tables.table, &tables.units);
+    released.by_unit(&of_row) == made.by_unit(&units.of_row)
 }
 
 /// The unit of each row of a release made from `source`. Released rows that are equal take each
@@ -178,6 +220,16 @@ impl Fingerprints {
             columns.push(texts);
         }
         Some(Fingerprints::count(&columns, (0..kept.len()).filter(|&row| kept[row]).collect()))
+    }
+
+    /// The rows of each unit, ascending, and the units ascending by them.
+    fn by_unit(&self, of_row: &[u32]) -> Vec<Vec<u64>> {
+        let mut units: HashMap<u32, Vec<u64>> = HashMap::new();
+        self.rows.iter().for_each(|&(row, cells)| units.entry(of_row[row]).or_default().push(cells));
+        let mut units: Vec<Vec<u64>> = units.into_values().collect();
+        units.iter_mut().for_each(|rows| rows.sort_unstable());
+        units.sort_unstable();
+        units
     }
 
     fn count(columns: &[Texts<'_>], rows: Vec<usize>) -> Fingerprints {

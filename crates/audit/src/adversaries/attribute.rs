@@ -19,7 +19,7 @@ use crate::combined_view::{CombinedView, PersonView};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst, likeliest_first, named};
 use crate::linked::{Alike, Linked, UNITS_COUNTED};
 
-/// What is not used of people who are listed and not in the release.
+/// The fact that is not used of people who are listed and not in the release.
 const NOT_IN_THE_RELEASE: &str = "that a person who fits a class may not be in the release";
 
 /// The released values of some people who look alike.

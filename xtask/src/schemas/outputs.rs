@@ -202,7 +202,7 @@ pub(super) const NARROWER: &[(&str, &str)] = &[
         }"#,
     ),
     ("ReleaseCells.cells", r#"{ "type": "object", "additionalProperties": { "type": "string" } }"#),
-    // What other commands print has its schema there. With the rows of the people whom an explanation is about.
+    // Outputs of other commands have their schema there.
     ("Document.audit", r#"{ "$ref": "audit.json" }"#),
     ("ManifestPart.check", r#"{ "$ref": "check.json" }"#),
     ("SourcePart.measures", r#"{ "$ref": "measure.json" }"#),

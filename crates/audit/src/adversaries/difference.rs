@@ -39,10 +39,10 @@ pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasse
         return None;
     }
     let mut finding = Finding::new(Adversary::Difference, vec![older.0.to_owned(), newer.0.to_owned()], Some(protect));
-    let made_up: Vec<&str> =
+    let counterfeit: Vec<&str> =
         [older, newer].into_iter().filter(|own| has_counterfeits(own.1)).map(|own| own.0).collect();
-    if !made_up.is_empty() {
-        finding.note(format!("counterfeits of {} cannot be told from people who came or left", made_up.join(" and ")));
+    if !counterfeit.is_empty() {
+        finding.note(format!("counterfeits of {} look like people who came or left", counterfeit.join(" and ")));
         return Some(finding);
     }
     let joint = joint_cells(&[older.1, newer.1], OVERLAPS_MAX);

@@ -113,7 +113,7 @@ fn measure_union(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is printed.
+/// The output of the command.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum LossOfPrivacy {

@@ -230,7 +230,7 @@ pub(super) struct HeightPart {
 pub(super) struct Together {
     /// Each release by itself.
     pub(super) alone: Vec<AlonePart>,
-    /// What adversaries find in all of them together.
+    /// Findings about all of them together.
     pub(super) combined: Vec<Finding>,
     /// For the most exposed: the class and the values of each release.
     pub(super) narrowings: Vec<NarrowingPart>,

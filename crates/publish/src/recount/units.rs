@@ -29,7 +29,7 @@ use hedgerow_verify::check::claim;
 /// The most combinations of levels that are tried where labels do not tell levels apart.
 const COMBINATIONS_MAX: usize = 256;
 
-/// What the source tells of the units of a release.
+/// The units of a release, counted in its source.
 #[derive(Debug)]
 pub struct UnitsRecounted {
     /// The guarantees of the policy over units, `know` closed under dependencies.

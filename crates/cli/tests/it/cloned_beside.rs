@@ -89,3 +89,32 @@ fn a_catalog_remembers_cloned_releases() {
     assert!(refused.stderr.contains("the new release: age `*`, city `Aa"), "{}", refused.stderr);
     assert!(!folder.names().contains(&"third".to_owned()), "{:?}", folder.names());
 }
+
+/// Three people in a clone of three tuples, and a release that suppressed one of them: it has the
+/// values of the other two, so the third has the value that is left.
+#[test]
+fn a_clone_beside_a_suppressed_row_is_refused_at_the_gate() {
+    let folder = Folder::new();
+    folder.write("people.csv", "x,y,d\na,e,p\na,e,q\nb,f,r\n");
+    let policy = |quasi: &str, rest: &str| {
+        format!(
+            "[source]\npath = \"people.csv\"\n[attributes]\n{quasi} = {{ role = \"quasi\" }}\nd = {{ role = \"sensitive\" }}\n\
+             [[rule]]\nprotect = \"d\"\nrequire = {rest}\n"
+        )
+    };
+    let clone =
+        "{ model = \"epsilon-clone\", epsilon = 1.0 }\n[publish]\nmethod = \"clone\"\nk = 3\nmax-distorted = 0.0";
+    folder.write("clone.toml", policy("y", clone));
+    let levels = "{ model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"full-domain\"\nsuppression = 0.34";
+    folder.write("levels.toml", policy("x", levels));
+    let publish = |policy: &str, release: &str, custodian: &str, more: &[&str]| {
+        let arguments = ["publish", policy, "-o", release, "--catalog", "catalog", "--custodian", custodian];
+        folder.run(&[&arguments[..], more].concat())
+    };
+    let ran = publish("clone.toml", "one", "first", &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = publish("levels.toml", "two", "second", &["--levels", "x=0"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let audited = folder.run(&["audit", "--catalog", "catalog", "--people", "people.csv", "--adversary", "worlds"]);
+    assert!(audited.stdout.contains("every person who fits one is in it"), "{audited:?}");
+}

@@ -185,3 +185,70 @@ fn an_audit_says_what_it_counts() {
         }
     }
 }
+
+/// One person with one, one with two and one with three rows, in one class.
+fn three_people(publish: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("rows.csv", "u,q,s\n1,x,A\n2,x,B\n2,x,A\n3,x,B\n3,x,A\n3,x,B\n");
+    folder.write(
+        "policy.toml",
+        format!(
+            "[source]\npath = \"rows.csv\"\n[attributes]\nu = {{ role = \"unit\" }}\nq = {{ role = \"quasi\" }}\n\
+             s = {{ role = \"sensitive\" }}\n[[rule]]\nrows = \"one\"\nrequire = {{ model = \"k-anonymity\", k = 2 }}\n\
+             [publish]\n{publish}\n"
+        ),
+    );
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder
+}
+
+fn refused_with_the_source(folder: &Folder, words: &str) {
+    let ran = folder.run(&["check", "release", "--policy", "policy.toml"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains(words), "{ran:?}");
+}
+
+/// Only the third person fits three rows: the claim about all rows of a unit is false.
+#[test]
+fn a_claim_about_units_that_the_policy_does_not_make_is_noticed() {
+    let folder = three_people("");
+    let manifest = folder.read("release/datapackage.json");
+    folder.write("release/datapackage.json", manifest.replace("\"rows\": \"one\"", "\"rows\": \"all\""));
+    assert_eq!(folder.run(&["check", "release"]).code, Some(0), "the release alone does not betray it");
+    refused_with_the_source(&folder, "the policy does not require it");
+}
+
+#[test]
+fn numbers_of_units_that_the_source_does_not_have_are_noticed() {
+    let folder = three_people("");
+    let manifest = folder.read("release/datapackage.json");
+    let five = manifest.replace("\"in\": 3,\n      \"out\": 3", "\"in\": 5,\n      \"out\": 5");
+    assert_ne!(five, manifest);
+    folder.write("release/datapackage.json", five);
+    refused_with_the_source(&folder, "the manifest says 5 of 5 units, the source gives 3 of 3");
+}
+
+/// A row of the person with three rows gets the number of the person with one.
+#[test]
+fn a_row_that_is_linked_to_another_unit_is_noticed() {
+    let folder = three_people("link = true");
+    let text = folder.read("release/data.csv");
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    let number = |row: &&str| row.split(',').next().unwrap().to_owned();
+    let count = |wanted: &str| rows.iter().filter(|row| number(row) == wanted).count();
+    let of = |count_wanted: usize| rows.iter().map(number).find(|own| count(own) == count_wanted).unwrap();
+    let (one, three) = (of(1), of(3));
+    folder.write("release/data.csv", text.replacen(&format!("\n{three},"), &format!("\n{one},"), 1));
+    refused_with_the_source(&folder, "links rows that are not of one unit of the source");
+}
+
+/// One person with three rows, who would count as three without the column of the unit.
+#[test]
+fn a_table_without_its_unit_is_not_checked() {
+    let folder = three_people("");
+    folder.write("table.csv", "q,s\nx,A\nx,B\nx,B\n");
+    let ran = folder.run(&["check", "table.csv", "--policy", "policy.toml"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("no column `u`, by which the policy counts units"), "{ran:?}");
+}

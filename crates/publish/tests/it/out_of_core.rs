@@ -371,7 +371,10 @@ fn more_distinct_rows_than_a_search_has_memory_for_are_refused() {
     let spill = Spill::new(folder.path(), 600).with_held(0);
     let error = publish_within(&policy, &spill, &options(&folder.path().join("release"), TableFormat::Csv)).0;
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("more than 8 distinct rows do not fit") && error.contains("allow more memory"), "{error}");
+    assert!(
+        error.contains("the table has more than 8 distinct rows") && error.contains("allow more memory"),
+        "{error}"
+    );
 }
 
 /// A table on the disk says of itself what it would say in memory.

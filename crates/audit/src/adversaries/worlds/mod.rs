@@ -221,11 +221,13 @@ fn not_used(
     let tables = |is_so: &dyn Fn(&Released<'_>) -> bool| -> Vec<&str> {
         released.iter().filter(|table| is_so(table)).map(|table| table.name).collect()
     };
-    let counterfeit = tables(&|table| table.counterfeit);
+    // Of one clone alone, and no people, the values of each class are all that there is to know.
+    let combines = released.len() > 1 || attacker.people.is_some();
+    let counterfeit = tables(&|table| combines && table.counterfeit);
     if !counterfeit.is_empty() {
         reasons.push(format!("which sub-classes have the counterfeits of {} is not used", counterfeit.join(" and ")));
     }
-    let statistics = tables(&|table| table.statistics);
+    let statistics = tables(&|table| combines && table.statistics);
     if !statistics.is_empty() {
         reasons.push(format!("which classes of {} have the same sub-class is not used", statistics.join(" and ")));
     }
